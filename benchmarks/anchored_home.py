@@ -14,10 +14,9 @@ from benchmarks.anchored_sources import path_of
 from benchmarks.stage import Stage
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.code.syntax.anchors import anchor_to
-from claude_mem_lite.code.syntax.changes import compare
+from claude_mem_lite.code.syntax.changes import CodeChange, compare
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.symbols import read_symbols
-from claude_mem_lite.code.syntax.values import CodeChange
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.models import WORK_KINDS, Event, Memory, Place, SessionSummary, SymbolChange, Turn

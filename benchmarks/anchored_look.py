@@ -12,18 +12,18 @@ from functools import partial
 from benchmarks.anchored_repository import MadeRepository
 from benchmarks.figures import Figure, p95
 from benchmarks.stage import Stage
-from claude_mem_lite.code.freshness.checkout import ChangeState, Checkout
+from claude_mem_lite.code.freshness.checkout_view import ChangeState, Checkout
 from claude_mem_lite.code.freshness.scanner import LOOK_S, Looking, time_for_context
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.code.git.project_identity import find_place
-from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import open_for_reading, open_for_writing
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.store.branches import Hidden
 
 _BUILDS = 200
 _COLD_BUILDS = 20

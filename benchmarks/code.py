@@ -23,13 +23,12 @@ from benchmarks.staleness import Walk
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data
 from claude_mem_lite.agents.claude_code import event_from_payload
-from claude_mem_lite.code.syntax.changes import combined
+from claude_mem_lite.code.syntax.changes import CodeChange, combined
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.symbols import read_symbols
-from claude_mem_lite.code.syntax.values import CodeChange
 from claude_mem_lite.compress.toolcalls import edit_states
 from claude_mem_lite.compress.toolcalls.edits import read_change
-from claude_mem_lite.compress.toolcalls.folders import folder_of
+from claude_mem_lite.compress.toolcalls.payload_fields import folder_of
 from claude_mem_lite.inbox.payload import parse, to_stored
 from claude_mem_lite.models import Event, JsonValue, ToolCall, text
 from claude_mem_lite.store import symbol_changes

@@ -32,7 +32,7 @@ from benchmarks.stored import (
 from benchmarks.title_checks import is_verb_and_path, why_worthless
 from benchmarks.transcripts import Data, RawTurn, plain_turns, strings
 from claude_mem_lite.agents.claude_code import TOOL_EVENTS
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.paths import Home

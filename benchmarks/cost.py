@@ -23,7 +23,7 @@ from claude_mem_lite.compress.model.prices import Prices, prices_of
 from claude_mem_lite.compress.model.request import ask
 from claude_mem_lite.compress.model.turn_digest import is_worth_asking
 from claude_mem_lite.config import DEFAULT_MODELS, Config
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.inbox.model_queue import ModelTurns

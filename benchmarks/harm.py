@@ -28,7 +28,7 @@ from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.failure_hints import known_fixes
 from claude_mem_lite.context.file_hints import about_file
 from claude_mem_lite.context.prompt.builder import build_for_prompt
-from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.context.prompt.keywords import defaults
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.injection_walk import Listed, Shown, Visit
-from claude_mem_lite.context.budget import estimate_tokens
-from claude_mem_lite.context.render import when
+from claude_mem_lite.context.render import estimate_tokens, when
 
 _PATH = re.compile(r"[\w.-]*[\w-](?:/[\w.-]*[\w-])*")
 

@@ -19,11 +19,11 @@ from benchmarks.transcripts import Data
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.responses import Wanted, Where
 from claude_mem_lite.client.worker_process import wait_until
-from claude_mem_lite.clock import utc_now
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.models import WORK_KINDS, JsonObject, JsonValue, text, texts
 from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import utc_now
 
 FIRST = 10
 """How many sessions are only remembered."""

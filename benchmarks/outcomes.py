@@ -31,7 +31,7 @@ from benchmarks.transcripts import Data, is_typed
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.knowledge import rarity, usage_evidence
+from claude_mem_lite.knowledge import usage_evidence
 from claude_mem_lite.knowledge.outcomes import MIN_USED, given_of, outcome_of, score
 from claude_mem_lite.models import Outcome
 from claude_mem_lite.store import memories, sessions
@@ -102,7 +102,10 @@ def _of_session(walk: Walk, session: str, labels: Sequence[Label], project: str)
         work = usage_evidence.work_of(db, Queue(inbox), told) if told else None
         if told is None or work is None:
             raise SystemExit(f"{session} was not imported")
-        common, weights = rarity.common_files(db, told.project, session), rarity.WordWeights(db, told.project)
+        common, weights = (
+            usage_evidence.common_files(db, told.project, session),
+            usage_evidence.WordWeights(db, told.project),
+        )
         for label in labels:
             given, memory = given_of(db, label.item), memories.find(db, label.item)
             if given is None or (memory and hashlib.sha256(memory.title.encode()).hexdigest()[:12] != label.title):

@@ -29,7 +29,7 @@ from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.context.prompt.builder import build_for_prompt
-from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.context.prompt.keywords import defaults
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.embedder import StaticTable

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from claude_mem_lite.context.prompt import keywords, scoring
 from claude_mem_lite.context.prompt.builder import MOST_ITEMS
-from claude_mem_lite.context.prompt.synonyms import Synonyms
+from claude_mem_lite.context.prompt.keywords import Synonyms
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import Filters, Memory
 from claude_mem_lite.store import memories

@@ -30,7 +30,7 @@ from claude_mem_lite.store import memories, receipts
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.worker.answers.hook_request import LaterCheckout
 from claude_mem_lite.worker.answers.prompt import EVENT, budget_of_prompt, prompt_context, synonyms_of
-from claude_mem_lite.worker.answers.recording import mark_printed
+from claude_mem_lite.worker.answers.reply import mark_printed
 from claude_mem_lite.worker.loop import Loop
 
 FLOORS = tuple(sorted({0.9, 1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.0, 3.3, 3.6, 4.0, 4.5, 5.0, FLOOR}))

@@ -17,8 +17,8 @@ from typing import TypeVar, cast
 from benchmarks.figures import Figure, keep
 from benchmarks.transcripts import Data
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.safety.commands import COMMANDS
 from claude_mem_lite.safety.connection_secrets import CONNECTIONS
+from claude_mem_lite.safety.positional_secrets import COMMANDS
 from claude_mem_lite.safety.prefilter import Signs
 from claude_mem_lite.safety.private_keys import JWT_SIGNS, KEY_SIGNS
 from claude_mem_lite.safety.redact import redact_json, texts_of

@@ -31,7 +31,7 @@ from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Filters
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.rank_fusion import RULE, Rule
-from claude_mem_lite.search.sessions import rank_sessions
+from claude_mem_lite.search.snippets import rank_sessions
 from claude_mem_lite.search.vector_index import VectorIndex
 
 HITS = 200

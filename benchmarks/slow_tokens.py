@@ -20,7 +20,7 @@ from claude_mem_lite.safety import (
     table_secrets,
     unescaped_view,
 )
-from claude_mem_lite.safety.rules import all_rules
+from claude_mem_lite.safety.redact import all_rules
 
 _parser = importlib.import_module("re._parser")
 SEPARATORS = (

@@ -20,7 +20,6 @@ from benchmarks.sightings import PastSession, Tree, tree_at, write_tree
 from benchmarks.stored import remembered
 from benchmarks.truth import SHARE, Standing, Truth, named_files
 from claude_mem_lite.client.worker_process import ensure_worker
-from claude_mem_lite.clock import utc_now
 from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.freshness.time_budget import LookTime
 from claude_mem_lite.code.freshness.verdicts import Verdict, is_anchored
@@ -34,6 +33,7 @@ from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memories
+from claude_mem_lite.timestamps import utc_now
 
 FIRST = 10
 """How many sessions are only remembered."""

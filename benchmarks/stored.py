@@ -20,7 +20,7 @@ from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories as memory_table
 from claude_mem_lite.store import sessions as session_table
 from claude_mem_lite.store.index import fts
-from claude_mem_lite.store.listing import listed
+from claude_mem_lite.store.memory_queries import listed
 from claude_mem_lite.text import query_words
 
 EVERYTHING = 1_000_000

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.render import estimate_tokens
 from demo import facts, recording
 from demo.machine import CommandFailed, Machine
 from demo.recording import Recorded

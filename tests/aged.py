@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.store import memories, sightings, turns
+from claude_mem_lite.store import memories, memory_links, turns
 from claude_mem_lite.store.ids import short_id
 from tests.fakes import Store
 from tests.past_sessions import LONG_AGO, fixed_bug
@@ -53,7 +53,7 @@ def age(machine: Machine, *, reword: bool = True) -> None:
 
 
 def age_turn(db: sqlite3.Connection, turn: str, *, reword: bool) -> None:
-    made = [one for one in memories.by_ids(db, sightings.memories_in(db, [turn])) if one.kind != "handoff"]
+    made = [one for one in memories.by_ids(db, memory_links.memories_in(db, [turn])) if one.kind != "handoff"]
     for memory in made if reword else ():
         title = f"Older words: {memory.title}"
         memories.rewrite(db, replace(memory, title=title, kind="change", prompt_version=""))
@@ -62,7 +62,7 @@ def age_turn(db: sqlite3.Connection, turn: str, *, reword: bool) -> None:
         told = replace(made[0], id=crumb, kind="change", title=CRUMB, summary="The tests are green.", made_by="rules")
         told = replace(told, files=(), anchors=(), facts=(), detail="", prompt_version="")
         memories.insert(db, told, told.created_at)
-        sightings.note(db, crumb, turn)
+        memory_links.note_sighting(db, crumb, turn)
 
 
 def forget_events(machine: Machine) -> None:

@@ -23,10 +23,10 @@ from typing import Any, NoReturn
 import pytest
 
 import claude_mem_lite
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.compress.model.provider_setup import make_provider
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider
 from claude_mem_lite.worker.services import open_loop

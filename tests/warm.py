@@ -30,7 +30,7 @@ _EVERY = (
     "uvicorn.protocols.http.h11_impl",
     "uvicorn.protocols.websockets.auto",
     "claude_mem_lite.search.sign_index",
-    "claude_mem_lite.worker.api.api_routes",
+    "claude_mem_lite.worker.api.app",
     "claude_mem_lite.worker.api.app",
     "claude_mem_lite.worker.json_log",
     "claude_mem_lite.worker.process",

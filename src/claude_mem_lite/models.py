@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, get_args
 
-from claude_mem_lite.code.syntax.values import CodeChange, SymbolAction
+from claude_mem_lite.code.syntax.changes import CodeChange, SymbolAction
 
 # The limits of a memory, and of what is asked for.
 LONGEST_TITLE = 200

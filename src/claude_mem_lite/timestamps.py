@@ -1,5 +1,8 @@
-"""Times as they are written in databases and files of ours: texts that sort as the times do."""
+"""Times as they are written in databases and files of ours: texts that sort as the times do.
 
+The time of day as the worker's parts are handed it; tests hand in a clock of their own."""
+
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 
@@ -10,3 +13,10 @@ def time_to_text(moment: datetime) -> str:
 
 def text_to_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)

@@ -21,13 +21,13 @@ import pytest
 from click.testing import CliRunner
 
 from claude_mem_lite.cli.main import cli
-from claude_mem_lite.clock import utc_now
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.models import Receipt, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import lesson_candidates, receipts
+from claude_mem_lite.timestamps import utc_now
 from tests import claude_mem_databases
 from tests.docs.pages import pages
 from tests.fakes import Store

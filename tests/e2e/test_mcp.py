@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.render import estimate_tokens
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, JsonObject, Request, say, use
 from tests.e2e.product import Product

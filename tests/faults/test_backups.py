@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backup_files, lineage
+from claude_mem_lite.db import backup_files, change_counter
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.integrity import damage_of
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
 from claude_mem_lite.inbox.queue import KEEP_FINISHED_S
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.api import backups_api
+from claude_mem_lite.worker.api import admin
 from claude_mem_lite.worker.services import open_loop
 from tests.faults.losses import (
     WAIT_S,
@@ -346,7 +346,7 @@ def test_a_backup_by_command_is_read_throughout_once(home: Home, monkeypatch: py
     with worked(home) as loop:
         remember(loop, "Pears are green")
         monkeypatch.setattr(backup_files, "damage_of", noted)
-        made = backups_api.make(loop)
+        made = admin.make(loop)
     assert made["memories"] == 1
     assert len(looks) == 1
 
@@ -397,7 +397,9 @@ def test_a_backup_of_a_newer_version_is_refused_and_not_chosen(home: Home) -> No
     newer = backup_files.make(home.memory_db, home.backups, NOW)
     with pytest.raises(SchemaTooNew, match="m999_from_the_future"):
         backup_files.look_into(newer.path)
-    assert [one.path for one in backup_files.good_ones(home.backups, lineage.of_file(home.memory_db))] == [older.path]
+    assert [one.path for one in backup_files.good_ones(home.backups, change_counter.of_file(home.memory_db))] == [
+        older.path
+    ]
 
 
 def test_nothing_is_told_of_backups_that_are_made_as_they_should(home: Home) -> None:

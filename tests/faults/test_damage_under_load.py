@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.clock import utc_now
 from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
@@ -16,6 +15,7 @@ from claude_mem_lite.inbox.journal import Copies, Done, all_lines
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import utc_now
 from tests.faults import storm
 from tests.faults.losses import WAIT_S, back_up, do, prompts, remember, told, worked
 from tests.running import Machine, leave, payload, query, wait_until

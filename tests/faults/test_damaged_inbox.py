@@ -9,7 +9,7 @@ import pytest
 
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
-from claude_mem_lite.inbox import buried, journal_restore
+from claude_mem_lite.inbox import erase, journal_restore
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker import recovery_startup
 from tests.faults.losses import aside, spoil_leaf, told
@@ -29,7 +29,7 @@ def damaged(home: Home) -> Path:
                values (?, 'Stop', 's-1', ?, 400, 0, 'done')""",
             [(f"event-{number}", "x" * 400) for number in range(EVENTS)],
         )
-        buried.add(db, [(f"forgotten-{number}", NOW.isoformat()) for number in range(1_000)])
+        erase.add(db, [(f"forgotten-{number}", NOW.isoformat()) for number in range(1_000)])
     return home.inbox_db
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backup_files, lineage, recovery_log
+from claude_mem_lite.db import backup_files, change_counter, recovery_log
 from claude_mem_lite.db.file_swap import write_json
 from claude_mem_lite.db.integrity import damage_of
 from claude_mem_lite.errors import MemoryLiteError
@@ -116,13 +116,13 @@ def test_the_backup_of_another_home_can_be_restored_and_what_happened_here_is_do
     with worked(home, clock) as loop:
         do(home, loop, "count the apples")
         remember(loop, "Plums are blue")
-    own = lineage.of_file(home.memory_db)
+    own = change_counter.of_file(home.memory_db)
     there = {f"count the pears of tree {number}" for number in range(5)}
     clock.advance(minutes=1)
     restored(home, another, clock)
     assert prompts(home) == {"count the apples"} | there
     assert notes(home) == {"Plums are blue"}
-    assert lineage.of_file(home.memory_db) == own != lineage.of_file(another)
+    assert change_counter.of_file(home.memory_db) == own != change_counter.of_file(another)
 
     # It can be undone, and whatever follows is counted on from all of it.
     (kept,) = [path for path in home.root.iterdir() if path.name.startswith("before-restore-")]

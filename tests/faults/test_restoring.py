@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backup_files, lineage, recovery_log
+from claude_mem_lite.db import backup_files, change_counter, recovery_log
 from claude_mem_lite.db.file_swap import write_json
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS
 from claude_mem_lite.errors import SchemaTooNew
@@ -311,7 +311,7 @@ def test_an_older_version_refuses_and_goes_on_after_a_restore(home: Home, monkey
     with pytest.raises(SchemaTooNew, match=r"newer version .*claude-mem-lite restore"), worked(home):
         pass
     assert home.memory_db.read_bytes() == before
-    made = next(backup_files.good_ones(home.backups, lineage.of_file(home.memory_db)))
+    made = next(backup_files.good_ones(home.backups, change_counter.of_file(home.memory_db)))
     order(home, made.path)
     with worked(home):
         pass

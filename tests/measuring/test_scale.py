@@ -12,7 +12,7 @@ from benchmarks.scale_home import fill
 from benchmarks.scale_queries import queries
 from benchmarks.synthetic import HUGE_PROJECT, NOW, SPAN, Language, batch, project_id
 
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.models import Memory
 
 SIZE = 3000

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from claude_mem_lite.code.syntax.values import ABSENT, CodeChange, SymbolAction
+from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange, SymbolAction
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place, SessionSummary, Turn

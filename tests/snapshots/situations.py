@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from claude_mem_lite.code.freshness.checkout import Unseen
+from claude_mem_lite.code.freshness.checkout_view import Unseen
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.config import Config

@@ -5,7 +5,7 @@ from starlette.testclient import TestClient
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.paths import Home
-from claude_mem_lite.ui.entry import Entry
+from claude_mem_lite.ui.process import Entry
 from claude_mem_lite.ui.server import make_app
 from tests.ui.conftest import PORT
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from claude_mem_lite.ui.actions_memory import mark_of
+from claude_mem_lite.ui.actions import mark_of
 from tests.running import Json, Machine
 from tests.worker.developing import Developing
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_mem_lite.compress.prose.clean import without_own_blocks
-from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.item_block import LOOK_DEEPER, Block, Given, block, with_relations
+from claude_mem_lite.context.render import MOST_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memory_links
 from tests.fakes import NOW, SHOP, Store
@@ -183,7 +183,7 @@ def test_those_that_contradict_each_other_stand_together_with_dates(tmp_path: Pa
     with Store(tmp_path / "memory.db") as store:
         one, other, third = (store.remember(title, kind="decision") for title in ("Use tabs", "Use spaces", "Use pnpm"))
         with store.db:
-            memory_links.note(store.db, one.id, other.id, NOW)
+            memory_links.note_conflict(store.db, one.id, other.id, NOW)
         items = with_relations(store.db, [Given(memory, "", None, "decision") for memory in (one, third, other)])
     assert [item.memory.id for item in items] == [one.id, other.id, third.id]
     assert items[0].with_next

@@ -13,11 +13,18 @@ import pytest
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import values_of
 from claude_mem_lite.importers import claude_mem_file
-from claude_mem_lite.importers.claude_mem_db import TABLES, Kept, KeptRow, NotTaken, RowKind
+from claude_mem_lite.importers.claude_mem_db import (
+    TABLES,
+    Kept,
+    KeptRow,
+    NotTaken,
+    RowKind,
+    left_tables,
+    listed,
+    moment,
+)
 from claude_mem_lite.importers.claude_mem_file import open_copy
-from claude_mem_lite.importers.claude_mem_left import left_tables
 from claude_mem_lite.importers.claude_mem_rows import kind_of, to_memory
-from claude_mem_lite.importers.claude_mem_values import listed, moment
 from tests.claude_mem_databases import BLOG_MEMORY, NEWEST, SAMPLES, SHOP_SESSION, add, load, observe
 
 

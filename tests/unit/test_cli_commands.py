@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.client.client import MAX_WORKERS
-from claude_mem_lite.client.told import number
-from claude_mem_lite.context.languages import main_language
+from claude_mem_lite.client.responses import number
+from claude_mem_lite.context.project_setting import main_language
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.scopes import LANGUAGES

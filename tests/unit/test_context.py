@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layers.layer import Item, Layer
 from claude_mem_lite.context.layers.sessions import MAX_OPEN_SESSIONS
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset, made_of
 from claude_mem_lite.context.project_setting import Setting
+from claude_mem_lite.context.render import MOST_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import Place, SessionSummary
 from claude_mem_lite.store import memories

@@ -13,10 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.agents.adapters import claude_reply
-from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.presets import BUILT_IN, LAYERS, Preset
-from claude_mem_lite.context.render import PREAMBLE
+from claude_mem_lite.context.render import MOST_UTF16_UNITS, PREAMBLE, estimate_tokens, utf16_units
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import KINDS, TRUST, Kind, Origin, Place, SessionSummary
 from claude_mem_lite.search.hybrid import Search

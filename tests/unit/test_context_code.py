@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from claude_mem_lite.code.freshness.checkout import ChangeState
+from claude_mem_lite.code.freshness.checkout_view import ChangeState
 from claude_mem_lite.code.freshness.verdicts import Freshness
-from claude_mem_lite.code.syntax.values import ABSENT, CodeChange
+from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.presets import BALANCED, BY_LAYERS, Preset, made_of
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, Place, SessionSummary, Turn
 from claude_mem_lite.store import memories, sessions, symbol_changes
-from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.store.branches import Hidden
 from tests.fakes import NOW, SHOP, Store
 
 

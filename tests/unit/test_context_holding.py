@@ -89,7 +89,7 @@ def test_decisions_that_contradict_each_other_stand_together_not_with_a_session(
     one = decided(store)
     other = store.remember("Keep carts in Redis", kind="decision", session="s0")
     with atomic(store.db):
-        memory_links.note(store.db, one.id, other.id, NOW)
+        memory_links.note_conflict(store.db, one.id, other.id, NOW)
     assert [told_as(made(store), memory) for memory in (one, other)] == [["project"], ["project"]]
 
 

@@ -340,7 +340,7 @@ def test_of_two_memories_that_contradict_each_other_both_are_told_or_neither(sto
     one = store.remember(f"Keep carts in SQLite {long}", kind="decision", summary="")
     other = store.remember(f"Keep carts in Redis {long}", kind="decision", summary="")
     with atomic(store.db):
-        memory_links.note(store.db, one.id, other.id, NOW)
+        memory_links.note_conflict(store.db, one.id, other.id, NOW)
     for budget in range(100, 700, 20):
         told = [item.item.source for item in build(store.connect, HERE, budget).chosen]
         assert sorted(told) in ([], sorted((one.id, other.id)))
@@ -354,8 +354,8 @@ def test_what_contradicts_a_memory_stands_beside_it_though_its_score_is_low_but_
     low = store.remember("Carts in SQLite are slow", kind="gotcha")
     foreign = store.remember("Carts in SQLite are lost", kind="gotcha", origin="web")
     with atomic(store.db):
-        memory_links.note(store.db, told.id, low.id, NOW)
-        memory_links.note(store.db, told.id, foreign.id, NOW)
+        memory_links.note_conflict(store.db, told.id, low.id, NOW)
+        memory_links.note_conflict(store.db, told.id, foreign.id, NOW)
     built = build(store.connect, HERE, 2000)
     assert [one.item.source for one in built.chosen] == [told.id, low.id]
     assert built.chosen[1].item.reason == (

@@ -5,8 +5,7 @@ import unicodedata
 
 import pytest
 
-from claude_mem_lite.context.budget import utf16_units
-from claude_mem_lite.context.render import memory_line, safe_line
+from claude_mem_lite.context.render import memory_line, safe_line, utf16_units
 from claude_mem_lite.models import Memory
 from tests.fakes import NOW
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.layers.usage import UNUSED
+from claude_mem_lite.context.layers.sessions import UNUSED
 from claude_mem_lite.context.presets import BY_CODES, BY_LAYERS
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic

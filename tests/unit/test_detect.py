@@ -7,8 +7,7 @@ import pytest
 
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.code.git.repository import open_repository
-from claude_mem_lite.context.languages import main_language
-from claude_mem_lite.context.project_setting import detect
+from claude_mem_lite.context.project_setting import detect, main_language
 from claude_mem_lite.models import SessionSummary
 from tests.fakes import Store
 from tests.git_repositories import Checkout, make_checkout, many_files

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from claude_mem_lite.cli.output import plain
-from claude_mem_lite.cli.transfer import markdown_text as md
+from claude_mem_lite.cli.transfer import export_markdown as md
 from claude_mem_lite.cli.transfer.export_markdown import KIND_ORDER, grouped, index, page, page_of, pages_of
 from claude_mem_lite.models import KINDS, JsonObject, JsonValue
 from claude_mem_lite.paths import Home

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.checkout import Unseen
+from claude_mem_lite.code.freshness.checkout_view import Unseen
 from claude_mem_lite.code.freshness.verdicts import Freshness, Verdict
 from claude_mem_lite.compress.rules.repairs import describe_fix
 from claude_mem_lite.compress.rules.turn import fold

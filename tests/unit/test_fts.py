@@ -13,7 +13,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import KINDS, Filters, Kind, Memory, Place, Status, SymbolChange
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.store.index import conditions, fts, ranking
+from claude_mem_lite.store.index import filter_tokens, fts, ranking
 from claude_mem_lite.text import query_words
 from tests.fakes import NOW, SHOP, Store
 
@@ -254,7 +254,7 @@ def test_filters_give_what_a_plain_look_at_every_memory_gives(
         for filters in asked:
             fitting = {seq for seq in seqs if fits(made[seq - 1], filters)}
             assert {seq for seq, _ in fts.search(store.db, ["parser", "lexer"], filters, 50)} == fitting
-            assert conditions.matching(store.db, filters, seqs) == fitting
+            assert filter_tokens.matching(store.db, filters, seqs) == fitting
 
 
 def fits(memory: Memory, filters: Filters) -> bool:

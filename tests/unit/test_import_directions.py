@@ -42,7 +42,7 @@ EXCEPTIONS = {
     ("install/doctor/database_checks", "db"),
     ("client/worker_process", "db"),
 }
-MAX_MODULES_IN_A_FOLDER = 32
+MAX_MODULES_IN_A_FOLDER = 25
 
 
 def test_every_module_is_in_a_room() -> None:

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.code.syntax.values import SymbolAction
+from claude_mem_lite.code.syntax.changes import SymbolAction
 from claude_mem_lite.compress.toolcalls.provenance import told_by
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import FIELDS, LONGEST_MEMORY, to_line, to_object, values_of

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from claude_mem_lite.models import Filters, Kind, Memory, Place, Status
-from claude_mem_lite.store.listing import listed
+from claude_mem_lite.store.memory_queries import listed
 from tests.fakes import NOW, SHOP, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")

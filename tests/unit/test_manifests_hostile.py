@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite import toml_care
+from claude_mem_lite import project_config
 from claude_mem_lite.code.git.safe_files import read_bytes
-from claude_mem_lite.code.manifests import commands, dependencies, describing, manifest_files, names, role
+from claude_mem_lite.code.manifests import commands, dependencies, manifest_files, role
 from claude_mem_lite.code.manifests.facts import read_facts
 from claude_mem_lite.code.manifests.manifest_files import LARGEST_BYTES, Root
-from claude_mem_lite.toml_care import is_modest
+from claude_mem_lite.project_config import is_modest
 from tests.docs.pages import ROOT
 from tests.regex_steps import Steps
 
-MODULES = (commands, dependencies, describing, names, manifest_files, role, toml_care)
+MODULES = (commands, dependencies, role, manifest_files, manifest_files, role, project_config)
 PATTERNS = {one.pattern for module in MODULES for one in vars(module).values() if isinstance(one, re.Pattern)}
 UNITS = (
     " ", "\t", "\n", "a", "a ", "a.", "a/", "a-", "/", "-", ".", "(", "[", '"', "'", "\\", '\\"""\n', "\\'''\n", "=",

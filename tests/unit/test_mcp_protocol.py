@@ -17,7 +17,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from claude_mem_lite import models
 from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
 from claude_mem_lite.context import render
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.knowledge import agent_notes
 from claude_mem_lite.mcp import arguments, formatting, server, tool_handlers, tool_schemas

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.checkout import Unseen
-from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.code.freshness.checkout_view import Unseen
+from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.context.file_hints import about_file, name_in
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic

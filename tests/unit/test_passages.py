@@ -11,7 +11,7 @@ from claude_mem_lite.knowledge import forget
 from claude_mem_lite.models import Filters, Passage, Place, SessionSummary
 from claude_mem_lite.store import memories, turns
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.store.index import documents, passages
+from claude_mem_lite.store.index import passages, vectors
 from claude_mem_lite.text import query_words
 from tests.fakes import NOW, SHOP, Store
 
@@ -188,20 +188,20 @@ def test_a_passage_is_of_the_project_that_its_session_is_of(store: Store) -> Non
 def test_what_is_new_or_changed_waits_for_its_vector(store: Store) -> None:
     store.session("s1", SessionSummary(headline="Fix the login"))
     made = store.remember("Fix the login")
-    assert _waiting(store) == {documents.of_passage(1): 0, documents.of_memory(1): 0}
+    assert _waiting(store) == {vectors.of_passage(1): 0, vectors.of_memory(1): 0}
     store.db.execute("delete from unindexed")
     with atomic(store.db):
         memories.retire(store.db, made.id)
     assert _waiting(store) == {}
     store.session("s1", SessionSummary(headline="Fix the logout"))
-    assert _waiting(store) == {documents.of_passage(1): 0}
+    assert _waiting(store) == {vectors.of_passage(1): 0}
 
 
 def test_nothing_derived_is_left_of_what_was_forgotten(store: Store, tmp_path: Path) -> None:
     made = store.remember("Zanzibar is secret", turn="t1")
     store.turn("t1", "Tell me of Zanzibar", "Zanzibar is secret")
     store.session("s1", SessionSummary(headline="Zanzibar", learned="Zanzibar is secret"))
-    for document in (documents.of_memory(1), documents.of_passage(1), documents.of_passage(2)):
+    for document in (vectors.of_memory(1), vectors.of_passage(1), vectors.of_passage(2)):
         store.db.execute("insert into vectors values (?, x'00')", (document,))
         store.db.execute("insert into sketches (document, sketch) values (?, x'00')", (document,))
     with atomic(store.db):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.cli.progress import progress
+from claude_mem_lite.cli.output import progress
 
 
 def test_without_a_terminal_a_line_tells_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:

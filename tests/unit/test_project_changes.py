@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place, Receipt, Turn
 from claude_mem_lite.store import branches, lesson_candidates, receipts, symbol_changes

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.checkout import Unseen
+from claude_mem_lite.code.freshness.checkout_view import Unseen
 from claude_mem_lite.code.freshness.verdicts import Freshness
-from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.prompt import scoring
 from claude_mem_lite.context.prompt.builder import MOST_ITEMS, PromptContext, build_for_prompt
-from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.context.prompt.keywords import defaults
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.context.usefulness import LOUDEST
+from claude_mem_lite.context.scoring import LOUDEST
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Memory, Receipt, ReceiptItem, SessionSummary
@@ -179,7 +179,7 @@ def test_both_sides_of_a_contradiction_are_told(project: Project) -> None:
     decision = project.decide()
     other = project.remember("decision", "Keep invoices in SQLite", "One file is enough for a single machine.")
     with atomic(project.store.db):
-        memory_links.note(project.store.db, decision.id, other.id, NOW)
+        memory_links.note_conflict(project.store.db, decision.id, other.id, NOW)
     given = project.ask(floor=LOW)
     assert {item.source for item in given.items} == {decision.id, other.id}
     assert f"conflicts with #{other.id}" in given.text
@@ -192,7 +192,7 @@ def test_what_is_told_only_beside_its_opposite_is_explained_as_such(project: Pro
     title = "Billing webhooks" if is_alike else "Сумма"
     other = project.remember("note", title, title, last_seen_at=NOW - timedelta(days=900))
     with atomic(project.store.db):
-        memory_links.note(project.store.db, decision.id, other.id, NOW)
+        memory_links.note_conflict(project.store.db, decision.id, other.id, NOW)
     given = project.ask(occasion=Occasion(SHOP, NOW, explained=True), floor=LOW)
     assert {item.source for item in given.items} == {decision.id, other.id}
     (found,) = (one for one in given.candidates if one.memory.id == other.id)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.context.prompt import keywords, synonyms
+from claude_mem_lite.context.prompt import keywords
 from claude_mem_lite.context.prompt.keywords import MOST_TERMS
 from claude_mem_lite.errors import ConfigError
 from tests.fakes import Store
 
 
 def read(prompt: str) -> keywords.Keywords:
-    return keywords.read(prompt, synonyms.defaults())
+    return keywords.read(prompt, keywords.defaults())
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_a_memory_has_a_word_by_its_stem_or_by_a_synonym(tmp_path: Path) -> None
 
 def test_the_users_synonyms_are_added_and_may_take_some_away(tmp_path: Path) -> None:
     own = tmp_path / "synonyms.toml"
-    assert synonyms.load(own) == synonyms.defaults()
+    assert keywords.load(own) == keywords.defaults()
     own.write_text('ledger = ["Journal", "books"]\ndeploy = []\n')
-    found = synonyms.load(own)
+    found = keywords.load(own)
     assert found["ledger"] == ("journal", "books")
     assert found["deploy"] == ()
-    assert found["auth"] == synonyms.defaults()["auth"]
+    assert found["auth"] == keywords.defaults()["auth"]
 
 
 @pytest.mark.parametrize("written", ["deploy = 3", 'deploy = ["a", 1]', "deploy = [", "\ud800"])
@@ -94,17 +94,17 @@ def test_a_broken_file_of_synonyms_says_how_to_write_it(tmp_path: Path, written:
     own = tmp_path / "synonyms.toml"
     own.write_bytes(written.encode("utf-8", "surrogatepass"))
     with pytest.raises(ConfigError, match=r"synonyms\.toml"):
-        synonyms.load(own)
+        keywords.load(own)
 
 
 def test_a_pipe_in_place_of_synonyms_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "synonyms.toml")
     with pytest.raises(ConfigError, match="no regular file; mend or remove it"):
-        synonyms.load(tmp_path / "synonyms.toml")
+        keywords.load(tmp_path / "synonyms.toml")
 
 
 def test_a_huge_file_of_synonyms_is_refused(tmp_path: Path) -> None:
     own = tmp_path / "synonyms.toml"
     own.write_bytes(b"#" * 300_000)
     with pytest.raises(ConfigError, match="larger than 256 KiB"):
-        synonyms.load(own)
+        keywords.load(own)

@@ -11,8 +11,8 @@ from claude_mem_lite.context.prompt import answers, scoring
 from claude_mem_lite.context.prompt.answers import FLOOR, MAX_ANSWERS, sureness
 from claude_mem_lite.context.prompt.builder import PromptContext, build_for_prompt
 from claude_mem_lite.context.prompt.excerpts import sentences_about
+from claude_mem_lite.context.prompt.keywords import defaults
 from claude_mem_lite.context.prompt.questions import MAX_LENGTH, is_question
-from claude_mem_lite.context.prompt.synonyms import defaults
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.embed.embedder import StaticTable

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_mem_lite.models import Hit, Passage
-from claude_mem_lite.search.sessions import rank_sessions
+from claude_mem_lite.search.snippets import rank_sessions
 from tests.fakes import NOW
 
 TURN = Passage("id", "turn", "title", "text", "s1", "p", NOW)

@@ -14,11 +14,9 @@ from benchmarks.slow_tokens import repeated, texts
 from claude_mem_lite import safety
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.safety import code_literals, http_headers, named_secrets, prose_secrets
-from claude_mem_lite.safety.commands import COMMANDS
 from claude_mem_lite.safety.connection_secrets import CONNECTIONS
-from claude_mem_lite.safety.positional_secrets import Spot
-from claude_mem_lite.safety.redact import redact, redact_json
-from claude_mem_lite.safety.rules import rules_for
+from claude_mem_lite.safety.positional_secrets import COMMANDS, Spot
+from claude_mem_lite.safety.redact import redact, redact_json, rules_for
 from claude_mem_lite.safety.token_formats import Format, formats
 from tests.planted import planted
 from tests.regex_steps import Count, Steps, is_endless

@@ -8,10 +8,10 @@ import click
 import pytest
 
 from claude_mem_lite.cli.options import scope
-from claude_mem_lite.compress.lessons.scopes import NAMES, without_scope
+from claude_mem_lite.compress.lessons.lesson import NAMES, without_scope
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import values_of
-from claude_mem_lite.knowledge.scopes import named_scope
+from claude_mem_lite.knowledge.user_edits import named_scope
 from claude_mem_lite.scopes import LANGUAGES, SAME_LANGUAGE, SCOPES, language_name, written_scope
 
 HERE = "example.org/me/here"

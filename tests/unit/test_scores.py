@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_mem_lite.context import scoring
-from claude_mem_lite.context.tasks import KEYWORDS, TASKS, Task, share_of, task_of
+from claude_mem_lite.context.project_setting import KEYWORDS, TASKS, Task, share_of, task_of
 from claude_mem_lite.models import KINDS, Kind, Memory, Tally
 from tests.arithmetic import by_hand
 from tests.docs.pages import ROOT

@@ -15,7 +15,7 @@ from claude_mem_lite.search.rank_fusion import RULE, Rule, fuse
 from claude_mem_lite.search.snippets import excerpt
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.index import documents, fts, ranking, vectors
+from claude_mem_lite.store.index import fts, ranking, vectors
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -26,7 +26,7 @@ def embed_all(store: Store, embedder: FakeEmbedder) -> None:
     """What the worker does in the background."""
     for row in store.db.execute("select seq, title, summary, scope from memories").fetchall():
         (vector,) = embedder.embed([f"{row['title']} {row['summary']}"])
-        vectors.put(store.db, documents.of_memory(row["seq"]), row["scope"], vector)
+        vectors.put(store.db, vectors.of_memory(row["seq"]), row["scope"], vector)
 
 
 def find(store: Store, query: str, filters: Filters | None = None, limit: int = 10, rule: Rule = RULE) -> list[Hit]:
@@ -312,7 +312,7 @@ def test_of_scripts_that_the_table_does_not_know_words_alone_are_asked(store: St
         store.remember(title, summary=title)
     table = StaticTable()
     for row in store.db.execute("select seq, title, scope from memories").fetchall():
-        vectors.put(store.db, documents.of_memory(row["seq"]), row["scope"], table.embed([row["title"]])[0])
+        vectors.put(store.db, vectors.of_memory(row["seq"]), row["scope"], table.embed([row["title"]])[0])
     found = Search(table, VectorIndex()).search(store.db, query, Filters(), NOW, 10)
     assert [hit.why for hit in found if not hit.why[0].startswith("words")] == []
 
@@ -322,7 +322,7 @@ def test_a_long_text_is_as_near_as_the_nearest_of_its_parts(store: Store) -> Non
     wanted = store.remember("Meeting", summary="colours fonts headers margins paddings borders shadows")
     (seq,) = store.db.execute("select seq from memories").fetchone()
     whole, part, question = embedder.embed([wanted.summary, "quarterly invoices overdue", "invoices overdue"])
-    vectors.put(store.db, documents.of_memory(seq), wanted.scope, whole, [whole, part])
+    vectors.put(store.db, vectors.of_memory(seq), wanted.scope, whole, [whole, part])
     (near,) = VectorIndex().nearest(store.db, question, Filters(), 10)
     assert near[1] > 0.7
 

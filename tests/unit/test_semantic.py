@@ -20,7 +20,7 @@ from claude_mem_lite.search import sign_index
 from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.index import documents, vectors
+from claude_mem_lite.store.index import vectors
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -46,8 +46,8 @@ class Meaning:
         (vector,) = self.embedder.embed([query])
         near = self.index.nearest(self.db, vector, filters, limit)
         assert near == sorted(near, key=lambda one: -one[1])
-        found = memories.by_seq(self.db, [documents.seq_of(document) for document, _ in near])
-        return [found[documents.seq_of(document)].title for document, _ in near]
+        found = memories.by_seq(self.db, [vectors.seq_of(document) for document, _ in near])
+        return [found[vectors.seq_of(document)].title for document, _ in near]
 
 
 @pytest.fixture
@@ -125,9 +125,9 @@ def test_raw_text_is_found_beside_memories_unless_a_filter_leaves_it_out(meaning
            values (7, 'p7', 'turn', 't', 's', :project, '2026-01-01T00:00:00.000000+00:00')""",
         {"project": SHOP.project},
     )
-    vectors.put(meaning.db, documents.of_passage(7), f"project:{SHOP.project}", vector)
+    vectors.put(meaning.db, vectors.of_passage(7), f"project:{SHOP.project}", vector)
     near = meaning.index.nearest(meaning.db, vector, IN_SHOP, 5)
-    assert [document for document, _ in near] == [documents.of_passage(7)]
+    assert [document for document, _ in near] == [vectors.of_passage(7)]
     assert meaning.index.nearest(meaning.db, vector, Filters(kinds=("note",)), 5) == []
 
 
@@ -159,7 +159,7 @@ def test_what_was_made_anew_by_another_embedder_is_all_that_is_held(meaning: Mea
     with atomic(meaning.db):
         vectors.clear(meaning.db)
     assert meaning.find_as_it_is("car") == []
-    vectors.put(meaning.db, documents.of_memory(2), f"project:{SHOP.project}", meaning.embedder.embed(["fish"])[0])
+    vectors.put(meaning.db, vectors.of_memory(2), f"project:{SHOP.project}", meaning.embedder.embed(["fish"])[0])
     assert meaning.find_as_it_is("fish") == ["Bread is baked at noon"]
 
 

@@ -2,11 +2,9 @@
 
 from datetime import timedelta
 
-from claude_mem_lite.code.freshness.branch_visibility import Look
-from claude_mem_lite.code.freshness.branching import store_branches
+from claude_mem_lite.code.freshness.branch_visibility import Look, store_branches
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.branches import Branch, of_project
-from claude_mem_lite.store.visibility import is_hidden
+from claude_mem_lite.store.branches import Branch, is_hidden, of_project
 from tests.fakes import NOW, SHOP, Store
 
 MERGED_AT = NOW - timedelta(days=1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.client.told import number, objects, part, whole, whole_or_none
+from claude_mem_lite.client.responses import number, objects, part, whole, whole_or_none
 from claude_mem_lite.models import JsonValue
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.context.usefulness import LEAST_STATED, LOUDEST, factor, start_factor
+from claude_mem_lite.context.scoring import LEAST_STATED, LOUDEST, factor, start_factor
 from claude_mem_lite.models import Tally
 from tests.docs.pages import ROOT
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.store.index import derived, documents, index_queue, vectors
+from claude_mem_lite.store.index import index_queue, vectors
 from claude_mem_lite.store.index.vectors import SKETCH_BYTES
 from tests.fakes import Store
 
@@ -91,8 +91,8 @@ def test_change_numbers_go_on_after_everything_was_cleared(store: Store) -> None
 def test_what_is_left_of_documents_that_are_gone_can_be_removed(store: Store) -> None:
     store.remember("Rotate the signing keys")
     store.turn("t1", "Rotate them", "Done")
-    there = [documents.of_memory(1), documents.of_passage(1)]
-    for document in (*there, documents.of_memory(2), documents.of_passage(2)):
+    there = [vectors.of_memory(1), vectors.of_passage(1)]
+    for document in (*there, vectors.of_memory(2), vectors.of_passage(2)):
         vectors.put(store.db, document, "universal", bytes([1]) * vectors.DIMENSIONS)
     vectors.remove_orphans(store.db)
     assert sorted(vectors.exact(store.db, range(9))) == there
@@ -100,8 +100,8 @@ def test_what_is_left_of_documents_that_are_gone_can_be_removed(store: Store) ->
 
 
 def test_documents_are_told_apart_in_their_order() -> None:
-    assert documents.apart([7, 4, 2, 1]) == ([2, 1], [3, 0])
-    assert documents.apart([]) == ([], [])
+    assert vectors.apart([7, 4, 2, 1]) == ([2, 1], [3, 0])
+    assert vectors.apart([]) == ([], [])
 
 
 # What waits.
@@ -110,8 +110,8 @@ def test_documents_are_told_apart_in_their_order() -> None:
 def test_what_is_stored_waits_for_its_vector_newest_first(store: Store) -> None:
     for title in ("The first one", "Another matter", "Something else"):
         store.remember(title)
-    assert index_queue.waiting(store.db, 2) == [(documents.of_memory(3), False), (documents.of_memory(2), False)]
-    index_queue.done(store.db, [documents.of_memory(3)])
+    assert index_queue.waiting(store.db, 2) == [(vectors.of_memory(3), False), (vectors.of_memory(2), False)]
+    index_queue.done(store.db, [vectors.of_memory(3)])
     assert index_queue.count(store.db) == 2
 
 
@@ -119,16 +119,16 @@ def test_everything_may_be_asked_for_again_and_words_once_asked_for_stay_so(stor
     store.remember("Rotate the signing keys")
     index_queue.all_again(store.db, words=True)
     index_queue.all_again(store.db, words=False)
-    assert index_queue.waiting(store.db, 10) == [(documents.of_memory(1), True)]
-    index_queue.words_done(store.db, [documents.of_memory(1)])
-    assert index_queue.waiting(store.db, 10) == [(documents.of_memory(1), False)]
+    assert index_queue.waiting(store.db, 10) == [(vectors.of_memory(1), True)]
+    index_queue.words_done(store.db, [vectors.of_memory(1)])
+    assert index_queue.waiting(store.db, 10) == [(vectors.of_memory(1), False)]
     assert index_queue.waiting(store.db, 10, words_only=True) == []
-    assert documents.count(store.db) == 1
+    assert vectors.count_documents(store.db) == 1
 
 
 def test_a_part_of_the_index_remembers_what_made_it(store: Store) -> None:
-    assert derived.version_of(store.db, "words") == ""
-    derived.set_version(store.db, "words", "1")
-    derived.set_version(store.db, "words", "2")
-    assert derived.version_of(store.db, "words") == "2"
-    assert derived.version_of(store.db, "vectors") == ""
+    assert index_queue.version_of(store.db, "words") == ""
+    index_queue.set_version(store.db, "words", "1")
+    index_queue.set_version(store.db, "words", "2")
+    assert index_queue.version_of(store.db, "words") == "2"
+    assert index_queue.version_of(store.db, "vectors") == ""

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 from starlette.testclient import TestClient
 
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.api.app import make_app
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeEmbedder

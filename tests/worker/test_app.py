@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.api.app import make_app
+from claude_mem_lite.worker.liveness import Package
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.package import Package
 from tests.fakes import FakeEmbedder
 from tests.running import WAIT_S, Json, Machine, running_loop
 from tests.worker.conftest import SetClock
@@ -73,7 +73,7 @@ def test_an_api_that_cannot_be_imported_is_tried_again(client: TestClient, monke
         raise ImportError("half of it was read")
 
     with monkeypatch.context() as broken:
-        broken.setattr("claude_mem_lite.worker.api.api_routes.make_router", fail)
+        broken.setattr("claude_mem_lite.worker.api.app.make_router", fail)
         answer = client.get("/api/health")
         assert (answer.status_code, *_error(answer.json())) == (500, "internal", "the worker failed: ImportError")
     assert client.get("/api/health").status_code == 200

@@ -12,7 +12,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.models import Place, Receipt, ReceiptItem, SessionSummary
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import memory_links, receipts, retirements, sightings
+from claude_mem_lite.store import memory_links, receipts, retirements
 from tests.fakes import NOW, SHOP, Store
 from tests.running import Json, wait_until
 from tests.worker.in_process import Asked, asked
@@ -87,7 +87,7 @@ def test_a_memory_stands_under_a_turn_of_its_own_session(home: Home) -> None:
         own = store.remember("Baskets were counted", turn="turn-own", session="s-own")
         brought = store.remember("Baskets are of reed", turn="turn-other", session="s-own")
         with atomic(store.db):
-            sightings.note(store.db, own.id, "turn-other")
+            memory_links.note_sighting(store.db, own.id, "turn-other")
     with asked(home, lambda: NOW) as api:
         page = api.get("/api/feed")
         turns = {one["id"]: page["turns"][one["turn"]]["asked"] if one["turn"] else None for one in page["memories"]}
@@ -183,9 +183,9 @@ def test_the_story_of_a_memory_tells_what_became_of_it(home: Home) -> None:
         given(store, new.id, [("used", 3), ("ignored", 2), (None, 1)])
         with atomic(store.db):
             for turn in ("turn-1", "turn-2"):
-                sightings.note(store.db, new.id, turn)
+                memory_links.note_sighting(store.db, new.id, turn)
             supersession.replace_by(store.db, old.id, new.id)
-            memory_links.note(store.db, new.id, other.id, NOW)
+            memory_links.note_conflict(store.db, new.id, other.id, NOW)
         gone = store.remember("Baskets are made of reed")
         with atomic(store.db):
             retirements.retire(store.db, gone.id, "user", "they are of steel", NOW)

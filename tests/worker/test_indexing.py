@@ -16,9 +16,9 @@ from claude_mem_lite.search import indexer
 from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.index import derived, documents, fts, index_queue, passages, vectors
+from claude_mem_lite.store.index import fts, index_queue, passages, vectors
 from claude_mem_lite.worker import maintenance
-from claude_mem_lite.worker.api import rebuilding, status
+from claude_mem_lite.worker.api import admin, status
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import NOW, FakeEmbedder, Store
 from tests.running import Machine, leave, running_loop, turn, wait_until
@@ -42,7 +42,7 @@ def finish(work: Indexing) -> None:
 
 
 def has_vector(db: sqlite3.Connection, seq: int) -> bool:
-    return documents.of_memory(seq) in vectors.exact(db, [documents.of_memory(seq)])
+    return vectors.of_memory(seq) in vectors.exact(db, [vectors.of_memory(seq)])
 
 
 def found_by_words(db: sqlite3.Connection, *words: str) -> list[int]:
@@ -94,7 +94,7 @@ def test_what_another_embedder_made_is_made_anew(store: Store, embedder: FakeEmb
     assert vectors.count(store.db) == 0
     finish(changed)
     assert vectors.count(store.db) == 1
-    assert derived.version_of(store.db, "vectors").startswith("fake-2")
+    assert index_queue.version_of(store.db, "vectors").startswith("fake-2")
 
 
 def test_words_that_another_version_indexed_are_indexed_anew(store: Store, embedder: FakeEmbedder) -> None:
@@ -103,7 +103,7 @@ def test_words_that_another_version_indexed_are_indexed_anew(store: Store, embed
     work.begin()
     finish(work)
     fts.remove(store.db, 1)
-    derived.set_version(store.db, "words", "0")
+    index_queue.set_version(store.db, "words", "0")
     work.begin()
     finish(work)
     assert found_by_words(store.db, "rotate") == [1]
@@ -117,7 +117,7 @@ def test_turns_and_sessions_of_before_become_findable(store: Store, embedder: Fa
     )
     finish(Indexing(store.db, embedder))
     assert embedder.asked == ["Where do the keys lie?\nBelow the mat."]
-    assert documents.of_passage(1) in vectors.exact(store.db, [documents.of_passage(1)])
+    assert vectors.of_passage(1) in vectors.exact(store.db, [vectors.of_passage(1)])
 
 
 def test_a_rebuild_leaves_nothing_of_what_is_gone(store: Store, embedder: FakeEmbedder) -> None:
@@ -162,7 +162,7 @@ def test_a_rebuild_has_raw_text_found_in_the_project_of_its_session(store: Store
     there = Filters(project="elsewhere")
     assert [seq for seq, _ in passages.search(store.db, ["keys"], there, 10)] == [1]
     (vector,) = embedder.embed(["Rotate the keys\nDone"])
-    assert [document for document, _ in VectorIndex().nearest(store.db, vector, there, 10)] == [documents.of_passage(1)]
+    assert [document for document, _ in VectorIndex().nearest(store.db, vector, there, 10)] == [vectors.of_passage(1)]
 
 
 # What goes wrong.
@@ -306,8 +306,8 @@ def test_a_rebuild_joins_the_one_that_is_under_way(home: Home, clock: SetClock) 
         wait_until(lambda: counts(home) == (0, 1), "a vector")
         embedder.may_go_on.clear()
         asked = len(embedder.asked)
-        assert rebuilding.rebuild(loop)["joined"] is False
-        assert rebuilding.rebuild(loop)["joined"] is True
+        assert admin.rebuild(loop)["joined"] is False
+        assert admin.rebuild(loop)["joined"] is True
         embedder.may_go_on.set()
         wait_until(lambda: counts(home) == (0, 1), "the vector to be made anew")
     assert len(embedder.asked) == 2 * asked

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.last_verdicts import LastVerdicts
-from claude_mem_lite.code.freshness.look_pace import next_look_at
 from claude_mem_lite.code.freshness.scanner import Looking
-from claude_mem_lite.code.freshness.time_budget import LookTime
-from claude_mem_lite.code.freshness.verdicts import Freshness
+from claude_mem_lite.code.freshness.time_budget import LookTime, next_look_at
+from claude_mem_lite.code.freshness.verdicts import Freshness, LastVerdicts
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Memory

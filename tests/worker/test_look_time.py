@@ -13,7 +13,7 @@ from claude_mem_lite.code.freshness.checkout_view import SeenCheckout
 from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.freshness.time_budget import LookTime
 from claude_mem_lite.code.git.project_identity import find_place
-from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.code.syntax.changes import CodeChange
 from tests.anchored import LOAD, LOAD_SAFELY, work_on
 from tests.fakes import Store
 from tests.worker.looks import remember, soon

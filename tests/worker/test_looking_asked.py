@@ -9,7 +9,7 @@ from pathlib import Path
 from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.code.git.project_identity import find_place
-from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, work_on

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.branch_visibility import Look
-from claude_mem_lite.code.freshness.branching import Branching
+from claude_mem_lite.code.freshness.branch_visibility import Branching, Look
 from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.store import retirements

@@ -17,7 +17,7 @@ from claude_mem_lite.inbox import past_turns
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import COMPOSER_VERSION, Memory
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import memories, sightings
+from claude_mem_lite.store import memories, memory_links
 from claude_mem_lite.store.ids import short_id
 from tests.aged import CRUMB, age, forget_events, stopped, transcripts, write_sessions
 from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
@@ -240,7 +240,7 @@ def test_what_an_agent_saved_and_what_another_product_brought_stays(machine: Mac
         for at, made_by in enumerate(("agent", "claude-mem", "import", "anthropic/claude")):
             made = _made(store.db, turn, made_by)
             memories.insert(store.db, replace(made, id=short_id(turn, str(20 + at))), made.created_at)
-            sightings.note(store.db, short_id(turn, str(20 + at)), turn)
+            memory_links.note_sighting(store.db, short_id(turn, str(20 + at)), turn)
     before = [one for one in by_id(machine).values() if one["title"].startswith("Kept by")]
     assert len(before) == 4
     rebuild(machine)
@@ -248,7 +248,7 @@ def test_what_an_agent_saved_and_what_another_product_brought_stays(machine: Mac
 
 
 def _made(db: sqlite3.Connection, turn: str, made_by: str) -> Memory:
-    (one,) = memories.by_ids(db, sightings.memories_in(db, [turn])[:1])
+    (one,) = memories.by_ids(db, memory_links.memories_in(db, [turn])[:1])
     return replace(one, title=f"Kept by {made_by}", summary=f"As {made_by} told it.", made_by=made_by, kind="note")
 
 
@@ -261,10 +261,10 @@ def test_a_turn_that_a_model_told_stays(machine: Machine) -> None:
                values (?, 's0', 'anthropic/claude', 'turn', 'told', 1, 1, 0, '2026-03-02T00:00:00Z')""",
             (turn,),
         )
-        before = [one.title for one in memories.by_ids(store.db, sightings.memories_in(store.db, [turn]))]
+        before = [one.title for one in memories.by_ids(store.db, memory_links.memories_in(store.db, [turn]))]
     assert rebuild(machine)["turns"] == 5
     with stopped(machine) as store:
-        assert [one.title for one in memories.by_ids(store.db, sightings.memories_in(store.db, [turn]))] == before
+        assert [one.title for one in memories.by_ids(store.db, memory_links.memories_in(store.db, [turn]))] == before
 
 
 def test_receipts_and_what_was_superseded_still_name_memories_that_are_there(machine: Machine) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.inbox.queue import Queue

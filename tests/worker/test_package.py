@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.package import GONE_AFTER_S, Package
+from claude_mem_lite.worker.liveness import GONE_AFTER_S, Package
 from tests.fakes import NOW
 from tests.running import leave, payload, query, running_loop, wait_until
 

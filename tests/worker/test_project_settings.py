@@ -12,7 +12,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.project_config import NAME
 from claude_mem_lite.worker.answers.prompt import prompt_context
 from claude_mem_lite.worker.answers.session_start import start_context
-from claude_mem_lite.worker.api import admin, context, rebuilding
+from claude_mem_lite.worker.api import admin, context
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
 from tests.running import leave, payload, query, spool_name, turn
@@ -140,11 +140,11 @@ def test_a_model_is_not_tried_over_a_cap_nor_when_there_is_none(
 
 def test_damage_of_a_word_index_is_found_and_mended(home: Home, loop: Loop, shop: Path) -> None:
     work(home, loop, "s-1", shop, "build the basket")
-    assert rebuilding.damage(loop) == {"damaged": []}
+    assert admin.damage(loop) == {"damaged": []}
     with closing(sqlite3.connect(home.memory_db, timeout=10)) as db:
         db.execute("delete from passages_fts_docsize")
         db.commit()
-    assert rebuilding.damage(loop) == {"damaged": ["passages"]}
-    rebuilding.rebuild(loop)
+    assert admin.damage(loop) == {"damaged": ["passages"]}
+    admin.rebuild(loop)
     assert loop.settle(30)
-    assert rebuilding.damage(loop) == {"damaged": []}
+    assert admin.damage(loop) == {"damaged": []}

@@ -10,8 +10,7 @@ from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Place, ReceiptItem
 from claude_mem_lite.worker.answers.hook_request import WAY_BACK_S, Waiting
 from claude_mem_lite.worker.answers.in_flight import Known
-from claude_mem_lite.worker.answers.recording import Made
-from claude_mem_lite.worker.answers.reply import MIN_LEFT_TO_ASK_S, Ask, give
+from claude_mem_lite.worker.answers.reply import MIN_LEFT_TO_ASK_S, Ask, Made, give
 from claude_mem_lite.worker.loop import Loop
 from tests.running import spool_name
 from tests.worker.conftest import SetClock

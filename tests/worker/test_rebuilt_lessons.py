@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.store import memories, sightings
+from claude_mem_lite.store import memories, memory_links
 from claude_mem_lite.store.ids import short_id
 from tests.aged import stopped, transcripts
 from tests.lesson_sentences import stories
@@ -41,7 +41,7 @@ def age(machine: Machine, title: str = JUNK) -> list[str]:
         store.db.execute("delete from lesson_candidates")
         for id_, seq in store.db.execute("delete from memories where origin = 'user' returning id, seq").fetchall():
             memories.remove_derived(store.db, seq)
-            sightings.remove(store.db, id_)
+            memory_links.remove_sightings(store.db, id_)
         store.db.execute("update prompts set composer = 0, left_by = 0")
         for number, turn, session in store.db.execute(
             "select row_number() over (order by turn), turn, session from prompts where text <> ''"
@@ -49,7 +49,7 @@ def age(machine: Machine, title: str = JUNK) -> list[str]:
             words = f"{title} number {number}"
             guessed = replace(like, id=short_id(turn, words), session=session, title=words, summary=f"{words}.")
             memories.insert(store.db, guessed, guessed.created_at)
-            sightings.note(store.db, guessed.id, turn)
+            memory_links.note_sighting(store.db, guessed.id, turn)
             made.append(guessed.id)
     return made
 

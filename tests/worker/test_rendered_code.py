@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.checkout import Checkout
+from claude_mem_lite.code.freshness.checkout_view import Checkout
 from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.freshness.time_budget import LookTime
 from claude_mem_lite.code.git.project_identity import find_place

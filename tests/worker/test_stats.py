@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.models import Receipt, ReceiptItem
 from claude_mem_lite.paths import Home

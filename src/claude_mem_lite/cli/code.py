@@ -9,10 +9,8 @@ import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import connect, json_option, limit_option, place_options, where
-from claude_mem_lite.cli.output import bold, dim, field, items, plain, print_json
-from claude_mem_lite.cli.progress import progress
-from claude_mem_lite.client.responses import Where
-from claude_mem_lite.client.told import objects, whole
+from claude_mem_lite.cli.output import bold, dim, field, items, plain, print_json, progress
+from claude_mem_lite.client.responses import Where, objects, whole
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted

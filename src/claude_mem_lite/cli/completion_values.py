@@ -83,8 +83,7 @@ def lessons(ctx: click.Context, param: click.Parameter, incomplete: str) -> "lis
 
     from claude_mem_lite.cli.output import field
     from claude_mem_lite.client.client import Client
-    from claude_mem_lite.client.responses import Where
-    from claude_mem_lite.client.told import objects
+    from claude_mem_lite.client.responses import Where, objects
     from claude_mem_lite.paths import find_home
 
     try:

@@ -4,7 +4,7 @@ import click
 
 from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_option, place_options, where
 from claude_mem_lite.cli.output import field, items, plain, print_json
-from claude_mem_lite.client.told import objects
+from claude_mem_lite.client.responses import objects
 from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, JsonValue
 
 _OFF = "Memory is switched off: nothing is given until `claude-mem-lite on`. With it on, it would be this:"

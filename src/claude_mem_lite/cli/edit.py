@@ -8,13 +8,19 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli import completion_values
-from claude_mem_lite.cli.agent_shell import asking_agent, refuse_agent
-from claude_mem_lite.cli.options import connect, doubt_language, folder, json_option, memory_id
+from claude_mem_lite.cli.options import (
+    asking_agent,
+    connect,
+    doubt_language,
+    folder,
+    json_option,
+    memory_id,
+    refuse_agent,
+)
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, items, plain, print_json
-from claude_mem_lite.cli.records import kind_and_status, scope_label
-from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
+from claude_mem_lite.cli.records import kind_and_status, scope_label, tell_left_replaced, tell_relations
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import OUTSIDE_ORIGINS, JsonObject, JsonValue

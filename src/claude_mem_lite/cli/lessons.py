@@ -6,14 +6,20 @@ from datetime import UTC, datetime
 import click
 
 from claude_mem_lite.cli import completion_values
-from claude_mem_lite.cli.agent_shell import refuse_agent
 from claude_mem_lite.cli.groups import HelpfulGroup
-from claude_mem_lite.cli.options import all_projects_option, connect, connect_to_look, folder, json_option, limit_option
+from claude_mem_lite.cli.options import (
+    all_projects_option,
+    connect,
+    connect_to_look,
+    folder,
+    json_option,
+    limit_option,
+    refuse_agent,
+)
 from claude_mem_lite.cli.output import dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client.responses import Where
-from claude_mem_lite.client.told import number, objects, part, whole
+from claude_mem_lite.client.responses import Where, number, objects, part, whole
 from claude_mem_lite.models import JsonObject, users_word
 from claude_mem_lite.text import counted, one_line, within
 

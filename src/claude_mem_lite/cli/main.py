@@ -46,7 +46,7 @@ SECTIONS = {
         "receipts": Entry(f"{_HERE}.receipts", "receipts", "Show what was given to sessions, and what came of it."),
         "stats": Entry(f"{_HERE}.stats", "stats", "Show what is stored, given, used and spent."),
         "code": Entry(f"{_HERE}.code", "code", "Find out who calls what in your code."),
-        "ui": Entry(f"{_HERE}.ui", "ui", "See, search and correct it all in your browser."),
+        "ui": Entry(f"{_HERE}.serve", "ui", "See, search and correct it all in your browser."),
     },
     "Keep": {
         "remember": Entry(f"{_HERE}.remember", "remember", "Store something you want remembered."),

@@ -12,9 +12,8 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from claude_mem_lite.cli.options import connect_to_look
+from claude_mem_lite.cli.output import Advance, print_json, progress
 from claude_mem_lite.cli.output import field as told_field
-from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.records import head
 from claude_mem_lite.cli.transfer.send_with_retry import Sending, interrupted_after
 from claude_mem_lite.client.responses import RebuildCounts, StaleTurn, Where

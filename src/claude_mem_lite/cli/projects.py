@@ -10,7 +10,7 @@ from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option
 from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client.told import describe_change, whole
+from claude_mem_lite.client.responses import describe_change, whole
 from claude_mem_lite.models import JsonObject
 
 _MAX_FOLDERS = 3

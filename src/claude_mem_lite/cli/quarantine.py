@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from claude_mem_lite.cli import completion_values
-from claude_mem_lite.cli.agent_shell import refuse_agent
-from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id
+from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id, refuse_agent
 from claude_mem_lite.cli.output import dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago

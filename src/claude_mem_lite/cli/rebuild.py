@@ -7,9 +7,8 @@ import click
 
 from claude_mem_lite.cli.memory_rebuild import rebuild_memories
 from claude_mem_lite.cli.options import connect, json_option, place_options, where
-from claude_mem_lite.cli.output import field, print_json
-from claude_mem_lite.cli.progress import progress
-from claude_mem_lite.client.told import whole
+from claude_mem_lite.cli.output import field, print_json, progress
+from claude_mem_lite.client.responses import whole
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted

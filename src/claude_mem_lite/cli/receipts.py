@@ -18,7 +18,7 @@ from claude_mem_lite.cli.output import Column, bold, dim, field, print_json, pri
 from claude_mem_lite.cli.records import project_names, with_project_name
 from claude_mem_lite.cli.stats import print_rates
 from claude_mem_lite.cli.times import ago, clock
-from claude_mem_lite.client.told import objects, whole
+from claude_mem_lite.client.responses import objects, whole
 from claude_mem_lite.models import OUTCOMES, JsonObject
 from claude_mem_lite.text import one_line, within
 

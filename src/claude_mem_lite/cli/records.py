@@ -1,14 +1,16 @@
-"""How what is remembered looks on a terminal: hits, a whole record, a timeline."""
+"""How what is remembered looks on a terminal: hits, a whole record, a timeline.
+
+What a change means for other memories, told after it: what is replaced or contradicted now, what stays replaced."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 import click
 
 from claude_mem_lite.cli.output import bold, dim, field, items, plain
 from claude_mem_lite.cli.times import ago, clock
-from claude_mem_lite.client.told import NOTHING_CERTAIN, is_uncertain, objects, part, whole
+from claude_mem_lite.client.responses import NOTHING_CERTAIN, is_uncertain, objects, part, whole
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.scopes import called, project_of_scope
 from claude_mem_lite.text import counted, one_line, within
@@ -251,3 +253,20 @@ def _lists(record: JsonObject, keys: tuple[str, ...]) -> Iterator[str]:
 
 def _fields(record: JsonObject, keys: tuple[str, ...]) -> Iterator[str]:
     yield from (f"{dim(key + ':')} {text}" for key in keys if (text := field(record, key)))
+
+
+def tell_relations(memory: JsonObject) -> None:
+    """What a memory that was just stored or changed replaces and contradicts."""
+    for label, key in (("It replaces", "replaced"), ("It contradicts", "conflicts")):
+        for other in objects(memory, key):
+            click.echo(f"{label} {related_line(other)}")
+    if successor := part(memory, "replaced_by"):
+        click.echo(f"It is itself replaced by {related_line(successor)}")
+
+
+def tell_left_replaced(memory: JsonObject, gone: Collection[str] = ()) -> None:
+    """What a memory that holds no more had replaced: that stays so, and the user can have it otherwise."""
+    for other in objects(memory, "replaced"):
+        if (id_ := field(other, "id")) not in gone:
+            click.echo(f"It had replaced {related_line(other)}")
+            click.echo(f"  which stays replaced; `claude-mem-lite confirm {id_}` makes it hold again.")

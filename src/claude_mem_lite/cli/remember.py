@@ -7,13 +7,21 @@ from collections.abc import Sequence
 import click
 
 from claude_mem_lite.cli import completion_values
-from claude_mem_lite.cli.agent_shell import asking_agent, refuse_agent
 from claude_mem_lite.cli.filters import file_of_project
-from claude_mem_lite.cli.options import as_kind, connect, doubt_language, folder, json_option, memory_id, yes_option
+from claude_mem_lite.cli.options import (
+    as_kind,
+    asking_agent,
+    connect,
+    doubt_language,
+    folder,
+    json_option,
+    memory_id,
+    refuse_agent,
+    yes_option,
+)
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, print_json
-from claude_mem_lite.cli.records import kind_and_status, scope_label
-from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
+from claude_mem_lite.cli.records import kind_and_status, scope_label, tell_left_replaced, tell_relations
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import KINDS, JsonObject, texts

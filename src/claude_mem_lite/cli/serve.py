@@ -1,6 +1,15 @@
-"""The command that serves an agent: mcp."""
+"""The command that serves an agent: mcp.
+
+The command that opens the page: ui."""
+
+import os
+import sys
+import threading
+from contextlib import ExitStack
 
 import click
+
+from claude_mem_lite.cli.options import connect
 
 
 @click.command(short_help="Serve an agent that asks for memories (MCP).")
@@ -19,3 +28,47 @@ def mcp() -> int:
     from claude_mem_lite.mcp.server import main
 
     return main()
+
+
+@click.command(short_help="See, search and correct it all in your browser.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on; any free one if not given."
+)
+@click.option("--no-open", is_flag=True, help="Print the link only.")
+def ui(port: int, no_open: bool) -> None:
+    """See, search and correct it all in your browser.
+
+    Serves a page on this machine alone, until you press Ctrl-C. It begins with the project of the current folder.
+    The link opens it once, in one browser; the next one is printed when it was used. Whoever has such a link can read
+    and change what is remembered, so keep it to yourself.
+
+    \b
+    Examples:
+      claude-mem-lite ui
+      claude-mem-lite ui --no-open --port 8765
+    """
+    from claude_mem_lite.ui.process import link_file, open_browser, serve
+
+    client = connect()
+    with ExitStack() as until_the_end:
+
+        def opened(link: str) -> None:
+            click.echo(f"The page is at {link}\nPress Ctrl-C to end it.")
+            if no_open:
+                return
+            address = until_the_end.enter_context(link_file(client.home, link))
+            open_browser(address, lambda: click.echo("No browser was found: open the link yourself.", err=True))
+
+        serve(client, port, opened, lambda link: click.echo(f"Opened. For another browser: {link}"), _folder())
+    if threading.active_count() > 1:
+        # Somebody still waits for a worker that does not answer; nobody wants to wait for that.
+        sys.stdout.flush()
+        os._exit(0)
+
+
+def _folder() -> str:
+    """Return the current folder, or '' when it no longer exists: the page then begins with all projects."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""

@@ -6,7 +6,7 @@ import click
 
 from claude_mem_lite.cli.options import connect_to_look, json_option
 from claude_mem_lite.cli.output import Column, bold, field, plain, print_json, print_table
-from claude_mem_lite.client.told import objects, part, whole
+from claude_mem_lite.client.responses import objects, part, whole
 from claude_mem_lite.models import OUTCOMES, JsonObject
 from claude_mem_lite.text import counted, one_line, within
 

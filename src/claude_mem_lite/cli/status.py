@@ -13,8 +13,7 @@ from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_optio
 from claude_mem_lite.cli.output import Column, field, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import QueueCounts
-from claude_mem_lite.client.told import whole
+from claude_mem_lite.client.responses import QueueCounts, whole
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.text import counted

@@ -12,8 +12,7 @@ from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import chosen_home, connect, json_option
 from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.client.client import MAX_WORKERS, Client
-from claude_mem_lite.client.responses import Drained
-from claude_mem_lite.client.told import whole
+from claude_mem_lite.client.responses import Drained, whole
 from claude_mem_lite.client.worker_process import is_answering, stop_worker
 from claude_mem_lite.errors import MemoryLiteError, WorkerEnded, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.models import JsonObject

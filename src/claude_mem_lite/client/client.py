@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 from urllib.parse import quote
 
-from claude_mem_lite.client import told, transport
+from claude_mem_lite.client import responses, transport
 from claude_mem_lite.client.responses import (
     ANYTHING,
     Asker,
@@ -279,7 +279,7 @@ class Client:
 
     def project_names(self) -> dict[str, str]:
         """Return the name of every project by its id."""
-        return {id_: text(name) for id_, name in told.part(self._get("/api/projects/names"), "names").items()}
+        return {id_: text(name) for id_, name in responses.part(self._get("/api/projects/names"), "names").items()}
 
     def project_of(self, cwd: str) -> str:
         """Return the id of the project that a folder belongs to; '' when nothing active is remembered of it."""
@@ -376,7 +376,9 @@ class Client:
         """The memories that were stored after one of them, as many as come at a time."""
         answer = self._get("/api/export", [*where.as_query(), *_query(after=after)], timeout_s=EXPORT_TIMEOUT_S)
         return ExportPage(
-            _objects(answer, "memories"), told.whole_or_none(answer, "total"), told.whole_or_none(answer, "next")
+            _objects(answer, "memories"),
+            responses.whole_or_none(answer, "total"),
+            responses.whole_or_none(answer, "next"),
         )
 
     def start_import(self, where: Where, scopes: Sequence[str]) -> ImportStart:
@@ -387,7 +389,7 @@ class Client:
         return ImportStart(
             project=str(answer.get("project")),
             at=str(answer.get("at")),
-            unknown={scope: str(why) for scope, why in told.part(answer, "unknown").items()},
+            unknown={scope: str(why) for scope, why in responses.part(answer, "unknown").items()},
         )
 
     def import_memories(self, start: ImportStart, lines: Sequence[JsonObject], *, trust: bool = False) -> JsonObject:
@@ -466,12 +468,12 @@ def _counts(answer: JsonObject) -> QueueCounts:
         done=_whole(answer, "done"),
         error=_whole(answer, "error"),
         skipped=_whole(answer, "skipped"),
-        spooled=told.whole(answer, "spooled"),  # a worker of an earlier version does not say it
+        spooled=responses.whole(answer, "spooled"),  # a worker of an earlier version does not say it
     )
 
 
 def _whole(answer: JsonObject, key: str) -> int:
-    if (value := told.whole_or_none(answer, key)) is None:
+    if (value := responses.whole_or_none(answer, key)) is None:
         raise _unexpected(key)
     return value
 
@@ -481,7 +483,7 @@ def _strings(answer: JsonObject, key: str) -> Sequence[str]:
 
 
 def _objects(answer: JsonObject, key: str) -> Sequence[JsonObject]:
-    found = told.objects(answer, key)
+    found = responses.objects(answer, key)
     if len(found) < len(_list(answer, key)):
         raise _unexpected(key)
     return found

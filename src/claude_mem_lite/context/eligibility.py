@@ -5,13 +5,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from claude_mem_lite.context.item_block import Given
-from claude_mem_lite.context.languages import language_of
 from claude_mem_lite.context.layers.code_state import note_since, verdict_of, why_not
+from claude_mem_lite.context.project_setting import language_of
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import is_stated
 from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, Passage
 from claude_mem_lite.store import memories, memory_links
-from claude_mem_lite.store.visibility import is_hidden
+from claude_mem_lite.store.branches import is_hidden
 
 _CONTRADICTS = "contradicts another that is given"
 

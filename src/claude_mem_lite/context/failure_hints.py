@@ -17,7 +17,7 @@ from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.knowledge.confidence import is_learned, is_same_way
 from claude_mem_lite.models import GUIDANCE_KINDS, Memory, ToolCall
 from claude_mem_lite.safety.redact import redact, redact_json
-from claude_mem_lite.store import memories, receipts, sightings
+from claude_mem_lite.store import memories, memory_links, receipts
 from claude_mem_lite.store.index import fts
 
 LEAST_TRUST = 0.5
@@ -124,7 +124,7 @@ def _count(db: sqlite3.Connection, ways: Sequence[Way]) -> None:
     """Note for each way the sessions in which it worked, and those in which it was given in vain."""
     way_of = {one.id: way for way in ways for one in way.told_by}
     by_id = {one.id: one for way in ways for one in way.told_by}
-    for id_, session, at in sightings.seen_in(db, list(way_of)):
+    for id_, session, at in memory_links.seen_in(db, list(way_of)):
         way = way_of[id_]
         if by_id[id_].kind == "bugfix" or way.told_by[0].kind != "bugfix":
             _note(way.worked, session, at or by_id[id_].last_seen_at)

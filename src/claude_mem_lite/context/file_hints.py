@@ -15,9 +15,8 @@ from claude_mem_lite.context.eligibility import Here
 from claude_mem_lite.context.item_block import Given
 from claude_mem_lite.context.reason import reason_in
 from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.context.scoring import is_stated
+from claude_mem_lite.context.scoring import factor, is_stated
 from claude_mem_lite.context.similarity import Said
-from claude_mem_lite.context.usefulness import factor
 from claude_mem_lite.models import Kind, Memory, Tally
 from claude_mem_lite.store import memories, receipts, symbol_changes
 from claude_mem_lite.store.index import fts

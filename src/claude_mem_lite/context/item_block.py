@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.budget import estimate_tokens, fits
 from claude_mem_lite.context.layers.contradictions import side_by_side
+from claude_mem_lite.context.render import estimate_tokens, fits
 from claude_mem_lite.context.user_rules import is_users_rule
 from claude_mem_lite.models import Memory, ReceiptItem, without_request
-from claude_mem_lite.safe_text import unframed
-from claude_mem_lite.text import counted, time_ago
+from claude_mem_lite.text import counted, time_ago, unframed
 
 LOOK_DEEPER = "More of these: `claude-mem-lite show ID`."
 _FOLLOW = "to be followed unless the user says otherwise"

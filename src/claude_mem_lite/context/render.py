@@ -1,21 +1,41 @@
-"""Values -> the lines a model reads: dated facts in one line each, nothing that could pass for an order."""
+"""Values -> the lines a model reads: dated facts in one line each, nothing that could pass for an order.
 
+How much text fits: tokens by estimate, and the client's own cap on characters."""
+
+import math
 import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from claude_mem_lite.code.freshness.checkout import ChangeState, RenamedSince
-from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.code.freshness.checkout_view import ChangeState, RenamedSince
+from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.prose.verbs import past
 from claude_mem_lite.compress.rules.session_handoff import FAILING, OPEN
-from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.similarity import Said
 from claude_mem_lite.models import Memory, Origin, Session, users_word
-from claude_mem_lite.safe_text import harmless
-from claude_mem_lite.text import within
+from claude_mem_lite.text import harmless, within
+
+# The client replaces anything over 10,000 UTF-16 units by a stub.
+MOST_UTF16_UNITS = 9_500
+
+
+def estimate_tokens(text: str) -> int:
+    """A cautious estimate: 3.5 ASCII characters a token, one token for each other character."""
+    # By way of bytes: for each candidate the whole context is counted anew.
+    ascii_characters = len(text.encode("ascii", "ignore"))
+    return math.ceil(ascii_characters / 3.5) + len(text) - ascii_characters
+
+
+def utf16_units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def fits(text: str, budget_tokens: int) -> bool:
+    return estimate_tokens(text) <= budget_tokens and utf16_units(text) <= MOST_UTF16_UNITS
+
 
 OPENING = "<claude-mem-lite>"
 CLOSING = "</claude-mem-lite>"

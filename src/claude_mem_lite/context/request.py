@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from claude_mem_lite.code.freshness.checkout import Checkout, Unseen
+from claude_mem_lite.code.freshness.checkout_view import Checkout, Unseen
 from claude_mem_lite.models import Filters, Hit, Place
 
 Search = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]

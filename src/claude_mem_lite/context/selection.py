@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from claude_mem_lite.context.budget import estimate_tokens, fits
 from claude_mem_lite.context.layer_runner import Found
 from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.render import estimate_tokens, fits
 
 FULL_BUDGET = 2000
 """The budget that the caps of the layers are made for; they grow and shrink with the real one."""

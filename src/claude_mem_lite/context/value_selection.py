@@ -7,11 +7,11 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from claude_mem_lite.context.budget import estimate_tokens, fits
 from claude_mem_lite.context.forecast import Forecast
 from claude_mem_lite.context.layer_runner import Found
 from claude_mem_lite.context.layers.layer import Item
 from claude_mem_lite.context.order import shown
+from claude_mem_lite.context.render import estimate_tokens, fits
 from claude_mem_lite.context.selection import Assemble, Chosen, groups, told_in
 
 FLOOR = 0.0008

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from json import dumps
 from pathlib import Path
 
-from claude_mem_lite.db import change_counter, foreign_objects, lineage
+from claude_mem_lite.db import change_counter, integrity
 from claude_mem_lite.db.integrity import damage_of, is_damage, reading
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, applied_to, unknown_to
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
@@ -103,7 +103,7 @@ def make(
         if damage := damage_of(unfinished, thoroughly=True):
             raise sqlite3.DatabaseError(f"the copy is damaged: {damage}")
         with reading(unfinished) as db:
-            done = change_counter.of(db).done
+            done = change_counter.progress_of(db).done
         made = Backup(folder / f"memory-{now.astimezone(UTC).strftime(_TIME)}-{done:012d}.db", now, done)
         unfinished.rename(made.path)
         sync(folder)
@@ -117,7 +117,7 @@ def prune(folder: Path, of: str) -> None:
 
     Those of another database are the user's: he put them there, or went over to another one."""
     mine = own(folder, of)
-    unreadable = [one for one in all_in(folder) if not lineage.of_file(one.path)]
+    unreadable = [one for one in all_in(folder) if not change_counter.of_file(one.path)]
     for old in [*mine, *unreadable][KEPT:]:
         old.path.unlink(missing_ok=True)
 
@@ -143,7 +143,7 @@ def look_into(path: Path) -> Contents:
                     f"{path.name} was made by a newer version (it knows {', '.join(sorted(unknown))})",
                     "upgrade claude-mem-lite to restore it",
                 )
-            if found := foreign_objects.of(db):
+            if found := integrity.of(db):
                 kind, name = found[0]
                 raise MemoryLiteError(
                     f"{path.name} holds a {kind} that no backup of ours has: {name[:80]}", "choose another backup"
@@ -218,7 +218,9 @@ def holds(path: Path, names: Collection[str]) -> bool:
 def _is_of(backup: Backup, of: str) -> bool:
     try:
         with reading(backup.path) as db:
-            return bool(of) and lineage.of(db) == of and change_counter.of(db).done == backup.done
+            return (
+                bool(of) and change_counter.lineage_of(db) == of and change_counter.progress_of(db).done == backup.done
+            )
     except sqlite3.Error:
         return False
 
@@ -226,7 +228,7 @@ def _is_of(backup: Backup, of: str) -> bool:
 def _keep_what_is_ours(copy: Path) -> None:
     """Without what somebody else made in the database, because of which a backup could not be restored."""
     with closing(sqlite3.connect(copy, isolation_level=None)) as db:
-        if foreign_objects.remove(db):
+        if integrity.remove(db):
             db.execute("vacuum")
 
 
@@ -234,7 +236,7 @@ def _contents(db: sqlite3.Connection) -> Contents:
     return Contents(
         memories=_number(db, "select count(*) from memories"),
         sessions=_number(db, "select count(*) from sessions"),
-        done=change_counter.of(db).done,
+        done=change_counter.progress_of(db).done,
         last_event_at=str(db.execute("select coalesce(max(last_event_at), '') from sessions").fetchone()[0]),
         steps_behind=len(MEMORY_MIGRATIONS) - len(applied_to(db)),
     )

@@ -9,8 +9,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from claude_mem_lite.db.connection import Watched
-from claude_mem_lite.db.damage import damaged
+from claude_mem_lite.db.connection import Watched, damaged
 from claude_mem_lite.db.open_files import SHARED_MEMORY, OpenFiles, beside
 
 MAX_FRAMES = 1000

@@ -1,4 +1,6 @@
-"""Open SQLite the one right way. Only the worker opens for writing; readers get their own connections."""
+"""Open SQLite the one right way. Only the worker opens for writing; readers get their own connections.
+
+The error for a database that SQLite can read, and that nobody can have written so."""
 
 import os
 import sqlite3
@@ -7,7 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from claude_mem_lite.db.damage import damaged
+
+def damaged(what: str) -> sqlite3.DatabaseError:
+    """An error that counts as damage of the file, as SQLite's own do."""
+    error = sqlite3.DatabaseError(what)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    error.sqlite_errorname = "SQLITE_CORRUPT"
+    return error
+
 
 BUSY_TIMEOUT_S = 5.0
 

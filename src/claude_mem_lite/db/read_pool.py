@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.db.damage import damaged
+from claude_mem_lite.db.connection import damaged, open_for_reading
 from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.paths import identity
 

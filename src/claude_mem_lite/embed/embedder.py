@@ -1,6 +1,9 @@
 """Vectors of texts by a table of word-piece vectors that lies in the package: the mean of a text's pieces, weighted.
-The worker uses it for search; it needs numpy alone and never a network or another process."""
+The worker uses it for search; it needs numpy alone and never a network or another process.
 
+A text -> its first parts, each about one thing. A long text is as near to a question as the nearest of its parts."""
+
+import re
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -75,3 +78,26 @@ def _vector(loaded: _Loaded, text: str) -> bytes:
         return bytes(DIMENSIONS)
     vector: NDArray[np.int8] = np.clip(np.rint(total * (SCALE / length)), -127, 127).astype(np.int8)
     return vector.tobytes()
+
+
+_ENDS = re.compile(r"(?<=[.!?:;])\s+|\n+")
+_LONG_ENOUGH = 150
+MOST = 6
+
+
+def parts_of(text: str) -> list[str]:
+    """Sentences, put together to parts of some 150 characters, the first six; none when the text is one part."""
+    parts: list[str] = []
+    part = ""
+    for sentence in _ENDS.split(text[: 8 * MOST * _LONG_ENOUGH]):
+        if part and len(part) + len(sentence) > _LONG_ENOUGH:
+            parts.append(part)
+            part = ""
+        part = f"{part} {sentence}".strip()
+        while len(part) > 2 * _LONG_ENOUGH:
+            parts.append(part[:_LONG_ENOUGH])
+            part = part[_LONG_ENOUGH:]
+        if len(parts) >= MOST:
+            break
+    parts += [part] if part else []
+    return parts[:MOST] if len(parts) > 1 else []

@@ -1,16 +1,98 @@
 """What claude-mem, another product, has kept in its database, as values: sessions, and row by row what was asked,
-observed and summed up in them. All its schemas are read, by the columns that are there. Reads only."""
+observed and summed up in them. All its schemas are read, by the columns that are there. Reads only.
 
+Which tables of claude-mem's database hold something that is not imported, and why.
+
+The values of claude-mem's rows, read with care: SQLite lets any column hold anything, and versions differ."""
+
+import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from claude_mem_lite.agents.injected_markup import NOTIFICATION
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import LONGEST_MEMORY
-from claude_mem_lite.importers.claude_mem_values import Row, first, listed, moment, name_of, number, written
+from claude_mem_lite.importers.transcript_entries import EPOCH, read_time, sane
+from claude_mem_lite.safety.redact import rules_for
+
+# Times are in milliseconds; what is less would be before 1973 and is taken for seconds.
+_LEAST_MS = 10**11
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_LONGEST_NAME = 1_000
+Row = Mapping[str, object]
+
+
+def written(value: object) -> str:
+    """A value as text without what a memory may not hold; nothing for null."""
+    if value is None:
+        return ""
+    given = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    # The half of a character comes in by way of JSON.
+    return given.replace("\x00", "").encode("utf-8", "replace").decode().strip()
+
+
+@lru_cache(maxsize=4096)
+def name_of(value: str) -> str:
+    """What tells a session or a project apart, without control characters and secrets of a known form. All rows that
+    name it name it so, so what belongs together stays so."""
+    seen = _UNSEEN.sub("", rules_for("").known_out(value))  # colours first: they end in letters
+    return rules_for(seen).known_out(seen)[:_LONGEST_NAME].strip()
+
+
+def first(row: Row, *names: str) -> str:
+    """The first of these columns that says something: columns were renamed over time."""
+    return next((found for name in names if (found := written(row.get(name)))), "")
+
+
+def listed(value: object) -> tuple[str, ...]:
+    """A list that is kept as JSON; what is none is read line by line."""
+    given = written(value)
+    if not given:
+        return ()
+    try:
+        found: object = json.loads(given)
+    except (ValueError, RecursionError):
+        return lines_of(given)
+    if isinstance(found, list):
+        texts = (item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in found)
+        return tuple(dict.fromkeys(filter(None, map(written, texts))))
+    return () if found is None else lines_of(written(found))
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a text that say something, without what marks them as items of a list."""
+    lines = (_BULLET.sub("", line).strip() for line in text.splitlines())
+    return tuple(dict.fromkeys(line for line in lines if line))
+
+
+def number(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str | bytes):
+        return None
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def moment(row: Row, name: str) -> datetime | None:
+    """The time that is kept as a number under one name and as text under another; None for what cannot be true."""
+    return _of_number(number(row.get(f"{name}_epoch"))) or read_time(written(row.get(name)))
+
+
+def _of_number(epoch: int | None) -> datetime | None:
+    if epoch is None or epoch <= 0:
+        return None
+    try:
+        return sane(EPOCH + timedelta(milliseconds=epoch if epoch >= _LEAST_MS else epoch * 1000))
+    except OverflowError:
+        return None
+
 
 RowKind = Literal["observation", "summary", "prompt"]
 # Where each kind of row is kept, by the names of the tables over time.
@@ -277,3 +359,39 @@ def _condition(table: str) -> str:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+# Its own bookkeeping, and what is read along with the rows that are imported.
+_NOTHING_TO_TAKE = re.compile(
+    r"sqlite_\w+|schema_versions|\w+_fts(?:_\w+)?|sync_\w+|telegram_\w+|sdk_sessions|sessions|server_sessions|"
+    r"streaming_sessions|projects|teams|team_members|api_keys|audit_log|memory_sources|file_context_injections"
+)
+_REASONS = {
+    "tool_uses": "raw tool calls; what came of them is in the observations",
+    "pending_messages": "not worked on by claude-mem yet",
+    "observation_queue": "not worked on by claude-mem yet",
+    "transcript_events": "raw events; `import transcripts` reads the transcripts themselves",
+    "agent_events": "raw events; what came of them is in the observations",
+    "diagnostics": "messages about claude-mem itself",
+    "memory_items": "copies of what is in its other tables",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LeftTable:
+    table: str
+    rows: int
+    reason: str
+
+
+def left_tables(kept: Kept) -> list[LeftTable]:
+    """Every table with rows that nobody takes."""
+    taken = {table for tables in TABLES.values() for table in tables} - {"memory_items"}
+    left = []
+    for table in sorted(kept.tables):
+        if table in taken or _NOTHING_TO_TAKE.fullmatch(table):
+            continue
+        rows = kept.count_all(table) - (kept.count_of(table) if table == "memory_items" else 0)
+        if rows:
+            left.append(LeftTable(table, rows, _REASONS.get(table, "a table that this version does not know")))
+    return left

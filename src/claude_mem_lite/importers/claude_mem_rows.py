@@ -5,8 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from claude_mem_lite.event_names import past_name
-from claude_mem_lite.importers.claude_mem_db import KeptRow, KeptSession
-from claude_mem_lite.importers.claude_mem_values import lines_of
+from claude_mem_lite.importers.claude_mem_db import KeptRow, KeptSession, lines_of
 from claude_mem_lite.models import LONGEST_TITLE, WORK_KINDS, JsonObject, Kind
 from claude_mem_lite.text import one_line, within
 

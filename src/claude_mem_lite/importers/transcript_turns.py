@@ -8,9 +8,8 @@ from datetime import datetime
 
 from claude_mem_lite.agents.injected_markup import INTERRUPTED
 from claude_mem_lite.event_names import event_of, past_name, time_of
-from claude_mem_lite.importers.said import Said, blocks, read_user_line, without_injected
 from claude_mem_lite.importers.tool_results import Calls
-from claude_mem_lite.importers.transcript_entries import Entry, Found
+from claude_mem_lite.importers.transcript_entries import Entry, Found, Said, blocks, read_user_line, without_injected
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 # Names order by time, and times are kept to the microsecond.

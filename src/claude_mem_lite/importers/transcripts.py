@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from claude_mem_lite.importers.jsonl_reader import Lines, Problem
-from claude_mem_lite.importers.subagents import Subagent
+from claude_mem_lite.importers.tool_results import Subagent
 from claude_mem_lite.importers.transcript_entries import Entry, Found, first_entry, read_entries
 from claude_mem_lite.importers.transcript_turns import PastTurn, TurnBuilder
 from claude_mem_lite.models import JsonObject

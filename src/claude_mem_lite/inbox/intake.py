@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from claude_mem_lite.agents.own_hooks import has_own_hooks
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import Clock
 
 
 class Intake:

@@ -18,7 +18,7 @@ from claude_mem_lite.inbox.event_history import HeardRow
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.knowledge import quarantine
 from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, Event, Memory, Origin, ToolCall
-from claude_mem_lite.store import foreign
+from claude_mem_lite.store import memory_queries
 from claude_mem_lite.text import one_line
 
 MOST_SAVED = 30
@@ -38,7 +38,7 @@ _STAND_INS = {"web": "WebFetch", "mcp": "mcp__other__said"}
 def checked(memory: Memory, sessions: Sequence[str], queue: Queue, db: sqlite3.Connection) -> Memory:
     """The memory with the origin that its words have, in quarantine if it gives orders or repeats what is there."""
     events = _heard(queue, sessions)
-    known = foreign.of_project(db, memory.project, _MOST_KNOWN)
+    known = memory_queries.of_project(db, memory.project, _MOST_KNOWN)
     origin = _origin(memory, events, known)
     if origin is not None:
         memory = replace(memory, origin=origin, trust=TRUST[origin])

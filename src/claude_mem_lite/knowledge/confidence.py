@@ -9,7 +9,7 @@ from datetime import datetime
 
 from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.models import FOREIGN_ORIGINS, MOST_FACTS, Kind, Memory, without_request
-from claude_mem_lite.store import memories, memory_links, retirements, sightings
+from claude_mem_lite.store import memories, memory_links, retirements
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import within
@@ -63,7 +63,7 @@ def weigh(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     if memory.status != "active" or memory.pinned or memory.made_by == "user":
         return
     is_users = memory.origin == "user"
-    evidence = Evidence(sightings.sessions_of(db, _seen_as(db, memory)), 0 if is_users else _against(db, memory))
+    evidence = Evidence(memory_links.sessions_of(db, _seen_as(db, memory)), 0 if is_users else _against(db, memory))
     if not evidence.against and memory.kind not in LEARNED_BY_SIGHTING:
         return
     if is_users and evidence.sessions <= 1:
@@ -88,7 +88,7 @@ def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | Non
     for anchor in _errors(memory):
         fixes = [memory, *(one for one in _tied_to(db, anchor, memory.scope, ("bugfix",)) if one.id != memory.id)]
         alike = [one for one in fixes if one.origin not in FOREIGN_ORIGINS and is_same_way(one, memory)]
-        if sightings.sessions_of(db, [one.id for one in alike]) >= _LEAST_SESSIONS:
+        if memory_links.sessions_of(db, [one.id for one in alike]) >= _LEAST_SESSIONS:
             return _keep(db, anchor, alike, now)
     return None
 
@@ -99,7 +99,7 @@ def _keep(db: sqlite3.Connection, anchor: str, fixes: Sequence[Memory], now: dat
     known = memories.find(db, id_)
     if known is not None and known.status != "active":
         return None
-    number = sightings.sessions_of(db, [one.id for one in fixes])
+    number = memory_links.sessions_of(db, [one.id for one in fixes])
     told = without_request(newest.summary)
     learned = replace(
         newest,
@@ -120,11 +120,11 @@ def _keep(db: sqlite3.Connection, anchor: str, fixes: Sequence[Memory], now: dat
         tokens_out=0,
         cost_usd=0.0,
     )
-    turns = sightings.turns_of(db, [one.id for one in fixes])
+    turns = memory_links.turns_of(db, [one.id for one in fixes])
     if turns:
         memories.put(db, learned, turns[0], now)
     for turn in turns[1:]:
-        sightings.note(db, id_, turn)
+        memory_links.note_sighting(db, id_, turn)
     return memories.find(db, id_)
 
 
@@ -166,7 +166,7 @@ def _seen_as(db: sqlite3.Connection, memory: Memory) -> list[str]:
 def _against(db: sqlite3.Connection, memory: Memory) -> int:
     """In how many sessions something was seen that contradicts a memory and is to be believed at least as much."""
     others = [memories.find(db, id_) for id_ in memory_links.of(db, [memory.id]).get(memory.id, ())]
-    return sightings.sessions_of(db, [one.id for one in others if one and (one.pinned or one.trust >= memory.trust)])
+    return memory_links.sessions_of(db, [one.id for one in others if one and (one.pinned or one.trust >= memory.trust)])
 
 
 def _errors(memory: Memory) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from claude_mem_lite.knowledge import occasions, repeated_text, turn_rewrite
+from claude_mem_lite.knowledge import correction_context, repeated_text, turn_rewrite
 from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.knowledge.claims.claim import say_one_thing
 from claude_mem_lite.knowledge.repeated_text import Echo
@@ -17,10 +17,10 @@ from claude_mem_lite.store import (
     branches,
     lesson_candidates,
     memories,
+    memory_links,
     rebuilds,
     receipts,
     sessions,
-    sightings,
     symbol_changes,
     tombstones,
     turns,
@@ -60,7 +60,7 @@ def forget(
 
     What they had replaced stays so; under the name of a `command` that is noted for `leave_replaced_again`."""
     forgotten = [memories.get(db, id_) for id_ in ids]
-    behind = list(dict.fromkeys((*sightings.turns_of(db, ids), *whole_turns)))
+    behind = list(dict.fromkeys((*memory_links.turns_of(db, ids), *whole_turns)))
     said = repeated_text.said_in(text for turn in behind for text in turns.texts_of(db, turn))
     said |= repeated_text.said_in(
         (text for turn in whole_turns for text in turns.texts_of(db, turn)), repeated_text.SAID_WORDS
@@ -81,7 +81,7 @@ def forget(
         sessions.forget_session(db, session)
 
     echo = replace(repeated_text.of_memories(forgotten), said=said)
-    seen_in = (*sightings.memories_in(db, behind), *lesson_candidates.memories_after(db, behind, whole_sessions))
+    seen_in = (*memory_links.memories_in(db, behind), *lesson_candidates.memories_after(db, behind, whole_sessions))
     seen = (found for id_ in dict.fromkeys(seen_in) if (found := memories.find(db, id_)))
     gone = [one.id for one in seen if _is_rewritten_away(db, one, echo)]
     gone += [one.id for one in versions if one.id not in gone]
@@ -89,7 +89,7 @@ def forget(
     if command:
         still = (one for id_ in dict.fromkeys(left) if (one := memories.find(db, id_)))
         tombstones.note_left(db, command, [(one.id, one.superseded_by or "") for one in still], now)
-    occasions.take_out(db, [*forgotten, *versions], told_in)
+    correction_context.take_out(db, [*forgotten, *versions], told_in)
     for session in told_in - set(whole_sessions):
         _rewrite_summary(db, session, echo, now)
     rewritten = [one for found in repeated for one in _rewrite_elsewhere(db, *found, now)]
@@ -147,7 +147,7 @@ def leave_replaced_again(db: sqlite3.Connection, command: str) -> None:
 def made_in(db: sqlite3.Connection, turn: str) -> list[str]:
     """The ids of the memories that a turn made, and of those that were seen in no other."""
     made = (memory.id for memory in turn_rewrite.of_turn(db, turn))
-    return list(dict.fromkeys((*made, *sightings.only_in(db, turn))))
+    return list(dict.fromkeys((*made, *memory_links.only_in(db, turn))))
 
 
 def _is_rewritten_away(db: sqlite3.Connection, memory: Memory, echo: Echo) -> bool:

@@ -23,7 +23,6 @@ from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.knowledge import (
     confidence,
     correction_context,
-    left_open,
     rebuild_pairs,
     reconcile,
     remember,
@@ -41,10 +40,9 @@ from claude_mem_lite.store import (
     memory_links,
     model_calls,
     rebuilds,
-    renames,
     retirements,
     sessions,
-    sightings,
+    symbol_changes,
     tombstones,
     turns,
 )
@@ -119,9 +117,9 @@ def _compose(
     events = turn_events.read_events(rows, config)
     if not events or any(is_excluded(config, folder) for folder in {session.cwd, *(event.cwd for event in events)}):
         return None
-    earlier = left_open.earlier(
+    earlier = resolved_failures.earlier(
         events,
-        partial(event_history.calls_before, queue.db, key, left_open.TOOLS),
+        partial(event_history.calls_before, queue.db, key, resolved_failures.TOOLS),
         partial(turn_events.read_events, config=config),
     )
     previous = turns.previous_message(db, session.id, events[0].at)
@@ -141,7 +139,7 @@ def _compose(
 def _put_memories(db: sqlite3.Connection, composed: _Composed, now: datetime) -> list[Memory]:
     """Put the memories of a turn in the place of those before; return the new and the changed ones."""
     key = composed.turn.key
-    seen_before = memories.by_ids(db, sightings.memories_in(db, [key]))
+    seen_before = memories.by_ids(db, memory_links.memories_in(db, [key]))
     made = [(draft, _memory(draft, composed)) for draft in composed.digest.drafts]
     made = [(draft, memory) for draft, memory in made if not tombstones.is_said_again(db, memory)]
     stored, seen = _put_work(db, composed, [memory for draft, memory in made if not is_taught(draft)])
@@ -179,7 +177,7 @@ def _is_settled(db: sqlite3.Connection, memory: Memory) -> bool:
     """Return whether somebody has a hand in a memory: then it stays, and what says the same is not told beside it.
 
     A lesson that rules took from a prompt in passing is the user's word only by their guess."""
-    is_users = memory.pinned or bool(sightings.commands_on(db, memory.id))
+    is_users = memory.pinned or bool(memory_links.commands_on(db, memory.id))
     if memory.made_by != "rules" or is_users or rebuilt.is_kept(db, memory):
         return True
     retired = retirements.of(db, [memory.id]).get(memory.id)
@@ -230,9 +228,9 @@ def _reword(db: sqlite3.Connection, before: Memory, made: Memory) -> Memory | No
         status=before.status if is_held else made.status,
     )
     memories.rewrite(db, changed)
-    memory_links.drop(db, changed.id)
+    memory_links.drop_conflicts(db, changed.id)
     if changed.anchors != before.anchors:
-        renames.forget(db, changed.id)
+        symbol_changes.forget_renames(db, changed.id)
     return changed
 
 
@@ -250,8 +248,8 @@ def _take_back(db: sqlite3.Connection, memory: Memory, key: str, now: datetime) 
     is_derived = memory.kind == "handoff" or confidence.is_learned(memory)
     if memory.status != "active" or is_derived or _is_settled(db, memory):
         return
-    if sightings.is_seen_elsewhere(db, memory.id, key):
-        sightings.take_back(db, memory.id, key)
+    if memory_links.is_seen_elsewhere(db, memory.id, key):
+        memory_links.take_back(db, memory.id, key)
         memories.rewrite(db, replace(memory, times_seen=max(memory.times_seen - 1, 1)))
     else:
         retirements.retire(db, memory.id, "rebuilt", _REASON, now)

@@ -1,6 +1,10 @@
 """Outcomes of injected items: used, ignored or unknown, marked when the session is over.
 
-Called in the job thread; twice is as good as once. docs/receipts.md has the rules and how precise they are."""
+Called in the job thread; twice is as good as once. docs/receipts.md has the rules and how precise they are.
+
+Whether what was given for a failing command helped: the command passed later in the session, or it did not.
+
+Called by `outcomes` when a session is over, in the job thread."""
 
 import itertools
 import re
@@ -8,15 +12,79 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from claude_mem_lite.agents.claude_code import event_from_payload
+from claude_mem_lite.compress.toolcalls.steps import Called, Ran, Step
+from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
+from claude_mem_lite.compress.toolcalls.verification import verifies
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.knowledge import fix_outcomes, rarity, usage_evidence
-from claude_mem_lite.knowledge.rarity import WordWeights
-from claude_mem_lite.knowledge.usage_evidence import Evidence, prose_stems
-from claude_mem_lite.models import NEED_MOMENTS, Outcome, Session, without_request
-from claude_mem_lite.store import memories, receipts, sessions
-from claude_mem_lite.store.index import passages
+from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.inbox import event_history
+from claude_mem_lite.inbox.queue import Queue, Row
+from claude_mem_lite.knowledge import usage_evidence
+from claude_mem_lite.knowledge.usage_evidence import Evidence, WordWeights, prose_stems
+from claude_mem_lite.models import NEED_MOMENTS, HookMoment, Memory, Outcome, Session, without_request
+from claude_mem_lite.store import memories, memory_links, receipts, sessions
+from claude_mem_lite.store.index import fts, passages
+from claude_mem_lite.store.receipts import Giving
+
+MOMENT: HookMoment = "failure"
+_MOST_CALLS = 500
+_MOST_FIXES = 40
+
+
+def judge_fixes(db: sqlite3.Connection, queue: Queue, session: str, givings: Sequence[Giving]) -> dict[Giving, Outcome]:
+    """What came of the items that were given for failures; those of which nothing can be told any more are left out."""
+    outcomes: dict[Giving, Outcome] = {}
+    later: dict[str, Outcome | None] = {}
+    for giving in givings:
+        memory = memories.find(db, giving.source)
+        if giving.moment != MOMENT or memory is None:
+            continue
+        if giving.receipt not in later:
+            later[giving.receipt] = _became_of(queue, session, giving.receipt)
+        outcome: Outcome | None = "used" if _is_fixed_in(db, memory, session) else later[giving.receipt]
+        if outcome:
+            outcomes[giving] = outcome
+    return outcomes
+
+
+def _is_fixed_in(db: sqlite3.Connection, memory: Memory, session: str) -> bool:
+    """Whether the session has a fix of its own of the same error: one is stored only when the command passed."""
+    errors = [anchor for anchor in memory.anchors if anchor.startswith("error:")]
+    rows = fts.tied_to(db, errors, memory.project, _MOST_FIXES)
+    fixes = [one.id for one in memories.by_seq(db, rows).values() if one.kind == "bugfix"]
+    return any(seen == session for _, seen, _ in memory_links.seen_in(db, fixes))
+
+
+def _became_of(queue: Queue, session: str, failed: str) -> Outcome | None:
+    """Whether the call that failed in an event went well later; None when the event is not kept any more."""
+    calls = event_history.calls_from(queue.db, session, failed, _MOST_CALLS)
+    first = next((step for row in islice(calls, 1) for step in _steps(row) if _has_failed(step)), None)
+    if first is None:
+        return None
+    later = (step for row in calls for step in _steps(row))
+    return "used" if any(_puts_right(step, first) for step in later) else "ignored"
+
+
+def _steps(row: Row) -> list[Step]:
+    try:
+        return read_steps(event_from_payload(row.name, row.told()))
+    except PayloadError:
+        return []
+
+
+def _has_failed(step: Step) -> bool:
+    return (isinstance(step, Ran) and step.failed) or (isinstance(step, Called) and bool(step.error))
+
+
+def _puts_right(step: Step, failure: Step) -> bool:
+    """Return whether a step shows that a failure is gone: as a fix is found in a turn."""
+    if isinstance(failure, Ran) and isinstance(step, Ran):
+        return verifies(step, failure)
+    return isinstance(failure, Called) and isinstance(step, Called) and step.tool == failure.tool and not step.error
+
 
 # The fewest characters that count as naming a memory, or a session: an agent may shorten an id.
 _SHORTEST_ID = 6
@@ -57,15 +125,15 @@ def judge(db: sqlite3.Connection, queue: Queue, session: str) -> None:
     work = usage_evidence.work_of(db, queue, told) if told else None
     if told is None or work is None:
         return
-    common = rarity.common_files(db, told.project, session)
+    common = usage_evidence.common_files(db, told.project, session)
     weights = WordWeights(db, told.project)
     known = {source: given_of(db, source) for source in {giving.source for giving in givings}}
     shown: dict[str, Evidence] = {}
-    outcomes = fix_outcomes.judge(db, queue, session, givings)
+    outcomes = judge_fixes(db, queue, session, givings)
     for giving in givings:
         given = known[giving.source]
         # Of its own work, which it is told again after a compaction, a session is sure to speak.
-        if given is None or given.session == session or giving.moment == fix_outcomes.MOMENT:
+        if given is None or given.session == session or giving.moment == MOMENT:
             continue
         answered = giving.receipt if giving.moment in NEED_MOMENTS else ""
         if answered not in shown:

@@ -8,7 +8,7 @@ import sqlite3
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.knowledge.user_edits import CONFIRMED
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import sightings
+from claude_mem_lite.store import memory_links
 from claude_mem_lite.store.ids import short_id
 
 
@@ -32,5 +32,5 @@ def is_users(db: sqlite3.Connection, memory: Memory) -> bool:
 
 def _is_confirmed(db: sqlite3.Connection, memory: Memory) -> bool:
     """Whether a command after the one that made a memory left it as sure as a confirmed one."""
-    later = (name for name in sightings.commands_on(db, memory.id) if short_id(name) != memory.id)
+    later = (name for name in memory_links.commands_on(db, memory.id) if short_id(name) != memory.id)
     return memory.confidence >= CONFIRMED and any(later)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.code.freshness.working_tree import is_bare
 from claude_mem_lite.code.manifests.facts import SLOTS, Fact, Slot, read_facts, signature
 from claude_mem_lite.db.connection import atomic
@@ -21,6 +20,7 @@ from claude_mem_lite.store import memories, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.text import within
+from claude_mem_lite.timestamps import Clock
 
 MADE_BY = "manifests"
 _LEAD = "manifest:"

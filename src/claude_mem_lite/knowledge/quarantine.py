@@ -13,7 +13,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.knowledge import reconcile
 from claude_mem_lite.models import FOREIGN_ORIGINS, GUIDANCE_KINDS, Memory
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
-from claude_mem_lite.store import memories, sightings
+from claude_mem_lite.store import memories, memory_links
 
 APPROVED = "approved"
 """The tag of what the user let out of quarantine."""
@@ -60,7 +60,7 @@ def approve(name: str, memory: Memory, db: sqlite3.Connection, now: datetime) ->
         return  # twice is as good as once
     must_wait(memory)
     with atomic(db):
-        sightings.note(db, memory.id, name)  # told anew by a model, the turn leaves it alone
+        memory_links.note_sighting(db, memory.id, name)  # told anew by a model, the turn leaves it alone
         tags = tuple(dict.fromkeys((*memory.tags, APPROVED)))
         memories.rewrite(db, replace(memory, status="active", tags=tags))
         reconcile.settle(db, memory, name, now)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import lesson_candidates, memories, rebuilds, sightings, turns
+from claude_mem_lite.store import lesson_candidates, memories, memory_links, rebuilds, turns
 
 _HELD = ("active", "quarantined")
 
@@ -46,7 +46,7 @@ class Snapshot:
 def snapshot(db: sqlite3.Connection, session: str, keys: Sequence[str]) -> Snapshot:
     """Return how the memories of turns stand now; the handoff of their session belongs to its last turn."""
     handoff = memories.handoff_id(session)
-    ids = [id_ for id_ in sightings.memories_in(db, keys) if id_ != handoff]
+    ids = [id_ for id_ in memory_links.memories_in(db, keys) if id_ != handoff]
     ids += [handoff] if turns.latest_turn(db, session) in keys else []
     held = {one.id: one for one in memories.by_ids(db, ids) if one.status in _HELD}
     stale = {one.turn for one in rebuilds.stale_turns(db, session)}

@@ -8,9 +8,9 @@ from datetime import datetime
 from claude_mem_lite.knowledge.claims.claim import found_by
 from claude_mem_lite.knowledge.claims.duplicates import TOLD_KINDS, joined, say_the_same
 from claude_mem_lite.models import Kind, Memory
-from claude_mem_lite.store import memories, sightings, tombstones
+from claude_mem_lite.store import memories, memory_links, tombstones
 from claude_mem_lite.store.index import fts
-from claude_mem_lite.store.memory_rows import from_row
+from claude_mem_lite.store.memories import from_row
 from claude_mem_lite.timestamps import time_to_text
 
 _MAX_CANDIDATES = 30
@@ -23,11 +23,11 @@ def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Mem
     known = find_same(db, memory)
     if known is None:
         memories.insert(db, memory, now)
-        sightings.note(db, memory.id, turn)
+        memory_links.note_sighting(db, memory.id, turn)
         return memory
     if known.id != memory.id:
         more = joined(known, memory)
-        known = replace(more, times_seen=known.times_seen + sightings.note(db, known.id, turn))
+        known = replace(more, times_seen=known.times_seen + memory_links.note_sighting(db, known.id, turn))
         if known.status == "retired" and _is_said_since(db, known, memory):
             db.execute("delete from retirements where memory = ?", (known.id,))
             known = replace(known, status="active")

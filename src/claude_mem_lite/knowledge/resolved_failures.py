@@ -1,15 +1,24 @@
 """A failure is over when its command passes later: nobody is to be told of it as a problem.
 
 Called by the worker in the transaction that stores a turn. A run of another session counts when it started in the same
-folder and what failed is shown on its branch; elsewhere the same command may check something else."""
+folder and what failed is shown on its branch; elsewhere the same command may check something else.
+
+What the turns before a turn left failing: it may be put right in this one, and is learned from then.
+
+Called by the worker for every turn, before rules make memories of it. Reads the events that the inbox keeps, so that a
+turn which is worked on twice is told the same."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from claude_mem_lite.compress.rules.fix_pairing import is_over
+from claude_mem_lite.compress.rules.fix_pairing import is_over, leaves_open
+from claude_mem_lite.compress.toolcalls.edits import EDIT_TOOLS
+from claude_mem_lite.compress.toolcalls.payload_fields import COMMAND_TOOLS
+from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
+from claude_mem_lite.inbox.queue import Row
 from claude_mem_lite.knowledge import turn_rewrite
-from claude_mem_lite.models import Memory, Turn, TurnDigest
+from claude_mem_lite.models import Event, Memory, Turn, TurnDigest
 from claude_mem_lite.store import branches, memories, retirements, sessions
 
 _MOST_MEMORIES = 200
@@ -50,3 +59,23 @@ def _retire(db: sqlite3.Connection, found: list[Memory], digest: TurnDigest, rea
         is_users = memory.pinned or memory.made_by == "user"
         if memory.kind == "failure" and not is_users and is_over(memory.title, digest.passed):
             retirements.retire(db, memory.id, "taken up", reason, at)
+
+
+TOOLS = (*COMMAND_TOOLS, *EDIT_TOOLS)
+"""Those whose calls fail, and put right."""
+Read = Callable[[Sequence[Row]], Sequence[Event]]
+
+
+def earlier(events: Sequence[Event], before: Callable[[], Sequence[Row]], read: Read) -> tuple[Event, ...]:
+    """The commands and edits of the turns before one with these events, when they left something failing; mostly none.
+
+    `before` finds them, and `read` reads them as those of any turn."""
+    if not any(map(_is_command, events)):
+        return ()  # nothing was run that could pass
+    found = [event for event in read(before()) if event.at <= events[0].at]
+    commands = [step for event in found if _is_command(event) for step in read_steps(event)]
+    return tuple(found) if leaves_open(commands) else ()
+
+
+def _is_command(event: Event) -> bool:
+    return event.tool is not None and event.tool.tool in COMMAND_TOOLS

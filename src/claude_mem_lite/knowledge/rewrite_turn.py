@@ -10,15 +10,14 @@ from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.compress.model.request import MAX_MATERIAL, Told, TurnRequest, instructions_of, joined, message_of
 from claude_mem_lite.compress.model.turn_digest import MAX_DIGEST, digest_of
 from claude_mem_lite.compress.prose.clean import clip
-from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.corrections import is_taught
 from claude_mem_lite.compress.rules.session_handoff import handoff
-from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.compress.rules.turn import anchored, fold
 from claude_mem_lite.compress.toolcalls.provenance import Hearsay
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.model_queue import ModelTurns
-from claude_mem_lite.knowledge import left_open, reconcile, turn_events, turn_memories, turn_rewrite
+from claude_mem_lite.knowledge import reconcile, resolved_failures, turn_events, turn_memories, turn_rewrite
 from claude_mem_lite.knowledge.lessons import collection, model_verdicts
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.models import WORK_KINDS, Draft, Memory, Place, Session, Turn, TurnDigest
@@ -57,8 +56,10 @@ def question_about(
         return "its events are gone"
     if any(is_excluded(config, event.cwd) for event in events):
         return "its folder is excluded now"
-    earlier = left_open.earlier(
-        events, partial(inbox.calls_before, turn, left_open.TOOLS), partial(turn_events.read_events, config=config)
+    earlier = resolved_failures.earlier(
+        events,
+        partial(inbox.calls_before, turn, resolved_failures.TOOLS),
+        partial(turn_events.read_events, config=config),
     )
     previous = turns.previous_message(db, session.id, events[0].at)
     whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events), earlier, previous)

@@ -71,7 +71,7 @@ def take_in(db: sqlite3.Connection, given: Sequence[Given], now: datetime) -> Ta
                     projects[project] = max(one.memory.last_seen_at, projects.get(project, one.memory.last_seen_at))
         for memory in new:
             for other in supersession.ids_contradicting(db, memory):
-                memory_links.note(db, memory.id, other, now)
+                memory_links.note_conflict(db, memory.id, other, now)
         for project, at in projects.items():
             sessions.note_project(db, project, min(at, now))
     return Taken(len(new), known, tuple(different), forgotten)

@@ -12,7 +12,7 @@ from typing import Any
 from claude_mem_lite.knowledge import remember
 from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.models import Memory, SessionSummary, Usage
-from claude_mem_lite.store import memories, memory_links, sessions, sightings, turns
+from claude_mem_lite.store import memories, memory_links, sessions, turns
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -84,15 +84,15 @@ def _is_to_be_left_alone(db: sqlite3.Connection, memory: Memory, turn: str) -> b
         return True
     if supersession.replaced_by(db, [memory.id]):
         return True
-    return sightings.is_seen_elsewhere(db, memory.id, turn)
+    return memory_links.is_seen_elsewhere(db, memory.id, turn)
 
 
 def _discard(db: sqlite3.Connection, id_: str) -> datetime:
     """Remove a memory without a tombstone, to be told anew; returns when it was stored."""
     row = db.execute("delete from memories where id = ? returning seq, stored_at", (id_,)).fetchone()
     memories.remove_derived(db, row["seq"])
-    sightings.remove(db, id_)
-    memory_links.drop(db, id_)
+    memory_links.remove_sightings(db, id_)
+    memory_links.drop_conflicts(db, id_)
     return text_to_time(row["stored_at"])
 
 

@@ -1,5 +1,7 @@
 """What the user changes about a memory by command: edit, pin, confirm, retire, reinstate, supersede. Carried out from
-the inbox, like remember and forget; twice is as good as once."""
+the inbox, like remember and forget; twice is as good as once.
+
+Where a memory holds, from the words of a user: `universal`, `language:NAME`, `project`, `project:ID`."""
 
 import os
 import sqlite3
@@ -15,24 +17,44 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.knowledge import reconcile
 from claude_mem_lite.knowledge.claims import supersession
-from claude_mem_lite.knowledge.retying import tied_to_now
-from claude_mem_lite.knowledge.scopes import named_scope
+from claude_mem_lite.knowledge.code_links import tied_to_now
 from claude_mem_lite.models import (
     KINDS,
     LONGEST_TITLE,
     OUTSIDE_ORIGINS,
     TRUST,
     JsonObject,
+    Kind,
     Memory,
     is_users_wording,
     text,
     texts,
 )
 from claude_mem_lite.safety.injection import looks_like_an_attack
-from claude_mem_lite.scopes import project_of_scope
-from claude_mem_lite.store import memories, memory_links, retirements, sightings, tombstones
+from claude_mem_lite.scopes import SCOPES, UNIVERSAL_KINDS, project_of_scope, written_scope
+from claude_mem_lite.store import memories, memory_links, retirements, tombstones
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.text import one_line, stems, within
+
+
+def resolve_scope(db: sqlite3.Connection, scope: str, kind: Kind, project: str) -> str:
+    """The full scope from what the user wrote; what holds everywhere by nature needs no word."""
+    if not scope:
+        return "universal" if kind in UNIVERSAL_KINDS else f"project:{project}"
+    return named_scope(db, scope, project)
+
+
+def named_scope(db: sqlite3.Connection, scope: str, project: str) -> str:
+    """The full scope that is named; a project by its id, its name, or as the one at hand."""
+    meant = written_scope(scope)
+    if meant is None:
+        raise MemoryLiteError(f"{scope!r} is no scope", f"use {SCOPES}")
+    if meant in ("project", f"project:{project}"):
+        return f"project:{project}"
+    if meant.startswith("project:"):
+        return f"project:{lookup.named(db, meant.removeprefix('project:'))}"
+    return meant
+
 
 CONFIRMED = 0.9
 """How sure at least is what the user says still holds."""
@@ -82,9 +104,9 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
         status = "active" if memory.status == "quarantined" else memory.status
         changed = replace(changed, status=status, origin="user", trust=TRUST["user"], confidence=1.0)
     with atomic(db):
-        sightings.note(db, memory.id, name)  # so that what was typed goes when the memory is forgotten
+        memory_links.note_sighting(db, memory.id, name)  # so that what was typed goes when the memory is forgotten
         memories.rewrite(db, changed)
-        memory_links.drop(db, changed.id)
+        memory_links.drop_conflicts(db, changed.id)
         reconcile.settle(db, changed, name, now)
 
 
@@ -120,7 +142,7 @@ def confirm(
     anchors = tied_to_now(code, place.root, memory.anchors) if place and is_here else memory.anchors
     with atomic(db):
         successor = _make_active(db, memory)
-        is_new = sightings.note(db, memory.id, name)
+        is_new = memory_links.note_sighting(db, memory.id, name)
         held = replace(
             memory,
             status="active",
@@ -151,7 +173,7 @@ def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connectio
             f"`claude-mem-lite show {memory.id}` tells more, `forget` removes it for good",
         )
     with atomic(db):
-        sightings.note(db, memory.id, name)
+        memory_links.note_sighting(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", reason, time_of(name)):
             retirements.note(db, memory.id, "user", reason, time_of(name))
 
@@ -169,7 +191,7 @@ def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connec
     successor = memories.find(db, given) if tombstones.is_buried(db, given) else memories.get(db, given)
     if successor is None:  # forgotten since: that this one does not hold any more was said all the same
         with atomic(db):
-            sightings.note(db, memory.id, name)
+            memory_links.note_sighting(db, memory.id, name)
             supersession.replace_by(db, memory.id, None)
         return
     if memory.superseded_by == successor.id:
@@ -182,7 +204,7 @@ def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connec
                 f"{one.id} is {one.status} and given to nobody", f"`claude-mem-lite show {one.id}` tells more"
             )
     with atomic(db):
-        sightings.note(db, memory.id, name)
+        memory_links.note_sighting(db, memory.id, name)
         supersession.replace_by(db, memory.id, successor.id)
 
 
@@ -209,9 +231,9 @@ def _make_active(db: sqlite3.Connection, memory: Memory) -> Memory | None:
 
 def _prefer(db: sqlite3.Connection, held: Memory, others: Sequence[Memory], now: datetime) -> None:
     """Settle in favour of a memory; what is pinned does not yield to it."""
-    memory_links.drop(db, held.id)
+    memory_links.drop_conflicts(db, held.id)
     for other in others:
         if other.pinned:
-            memory_links.note(db, held.id, other.id, now)
+            memory_links.note_conflict(db, held.id, other.id, now)
         else:
             supersession.replace_by(db, other.id, held.id)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.code.syntax.anchors import MOST_CODE_ANCHORS, anchor_to
-from claude_mem_lite.code.syntax.values import PRESENT, CodeChange
+from claude_mem_lite.code.syntax.changes import PRESENT, CodeChange
 from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.mcp.tool_schemas import KINDS
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.safe_text import harmless
+from claude_mem_lite.text import harmless
 
 LOOK_FOR_IDS = "memory_search shows ids"
 

@@ -4,10 +4,9 @@ Anything may stand in a memory: each text is on one line, cut, and unable to loo
 
 from collections.abc import Iterator, Sequence
 
-from claude_mem_lite.client.told import NOTHING_CERTAIN, is_uncertain, number, objects, part, whole
+from claude_mem_lite.client.responses import NOTHING_CERTAIN, is_uncertain, number, objects, part, whole
 from claude_mem_lite.models import JsonObject, JsonValue, text, users_word
-from claude_mem_lite.safe_text import harmless, unframed
-from claude_mem_lite.text import within
+from claude_mem_lite.text import harmless, unframed, within
 
 # As the contexts have them: what stands between is never taken for something new.
 OPENING, CLOSING = "<claude-mem-lite>", "</claude-mem-lite>"

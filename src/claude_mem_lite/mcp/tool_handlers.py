@@ -18,7 +18,7 @@ from claude_mem_lite.mcp import arguments, formatting
 from claude_mem_lite.mcp.protocol import Answer
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home, find_home
-from claude_mem_lite.safe_text import harmless
+from claude_mem_lite.text import harmless
 
 CALL_S = 10.0
 """How long an agent waits for one tool, the start of a worker included."""

@@ -13,8 +13,7 @@ from typing import cast
 from claude_mem_lite.hook.kernel import PRIVATE_MARKS
 from claude_mem_lite.hook.private import MARK, hide, without_spans
 from claude_mem_lite.models import JsonValue, Memory, SymbolChange, text
-from claude_mem_lite.safety.redact import redact_json, texts_of
-from claude_mem_lite.safety.rules import rules_for
+from claude_mem_lite.safety.redact import redact_json, rules_for, texts_of
 
 _LISTS = ("facts", "files", "anchors", "tags")
 # Checked word by word when they are read: one of a list, a number, a time, or an id that holds no secret.

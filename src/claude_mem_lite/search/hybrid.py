@@ -14,7 +14,7 @@ from claude_mem_lite.search.certainty import Certainty, rarity
 from claude_mem_lite.search.rank_fusion import RULE, Relevance, Rule, fuse
 from claude_mem_lite.search.vector_index import VectorIndex, one_moment
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.index import documents, fts, passages
+from claude_mem_lite.store.index import fts, passages, vectors
 from claude_mem_lite.text import matched_words, query_words
 
 _CANDIDATES = 100
@@ -115,9 +115,9 @@ class Search:
         if not vector:
             return {}
         near = dict(self._index.nearest(db, vector, filters, _WEIGHED))
-        others = [document for seq in by_words if (document := documents.of_memory(seq)) not in near]
+        others = [document for seq in by_words if (document := vectors.of_memory(seq)) not in near]
         near |= self._index.cosines(db, vector, others)
-        return {documents.seq_of(document): cosine for document, cosine in near.items()}
+        return {vectors.seq_of(document): cosine for document, cosine in near.items()}
 
     def make_ready(self) -> None:
         """Load what does not depend on the database: most of what the first search would take longer than others."""
@@ -228,8 +228,8 @@ def _is_latin(query: str) -> bool:
 
 
 def _by_words(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> dict[int, float]:
-    found = {documents.of_memory(seq): score for seq, score in fts.search(db, words, filters, limit)}
-    return found | {documents.of_passage(seq): score for seq, score in passages.search(db, words, filters, limit)}
+    found = {vectors.of_memory(seq): score for seq, score in fts.search(db, words, filters, limit)}
+    return found | {vectors.of_passage(seq): score for seq, score in passages.search(db, words, filters, limit)}
 
 
 def _foremost(relevant: Mapping[int, Relevance], number: int) -> list[int]:
@@ -237,16 +237,16 @@ def _foremost(relevant: Mapping[int, Relevance], number: int) -> list[int]:
 
     Reading a memory takes longer than finding it, so not all that were found are read."""
     ranked = sorted(relevant, key=lambda document: relevant[document].value, reverse=True)
-    tiers = ([one for one in ranked if documents.is_passage(one) is raw][:number] for raw in (False, True))
+    tiers = ([one for one in ranked if vectors.is_passage(one) is raw][:number] for raw in (False, True))
     return [document for tier in tiers for document in tier]
 
 
 def _read(db: sqlite3.Connection, chosen: Sequence[int]) -> dict[int, Memory | Passage]:
-    of_memories, of_passages = documents.apart(chosen)
+    of_memories, of_passages = vectors.apart(chosen)
     found: dict[int, Memory | Passage] = {
-        documents.of_memory(seq): memory for seq, memory in memories.by_seq(db, of_memories).items()
+        vectors.of_memory(seq): memory for seq, memory in memories.by_seq(db, of_memories).items()
     }
-    return found | {documents.of_passage(seq): passage for seq, passage in passages.by_seq(db, of_passages).items()}
+    return found | {vectors.of_passage(seq): passage for seq, passage in passages.by_seq(db, of_passages).items()}
 
 
 def _weighed(

@@ -11,10 +11,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.embed.parts import parts_of
+from claude_mem_lite.embed.embedder import parts_of
 from claude_mem_lite.models import Embedder, Memory, Passage
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.index import derived, documents, fts, index_queue, passages, vectors
+from claude_mem_lite.store.index import fts, index_queue, passages, vectors
 
 WORDS_VERSION = "2"
 """Another one has all words indexed anew: for when `words.py` or the columns of the index change."""
@@ -52,13 +52,13 @@ class Indexing:
         """Have made anew what another version made."""
         with atomic(self._db):
             made_by = f"{self._embedder.name}/{VECTORS_VERSION}"
-            if derived.version_of(self._db, "vectors") != made_by:
+            if index_queue.version_of(self._db, "vectors") != made_by:
                 vectors.clear(self._db)
                 index_queue.all_again(self._db, words=False)
-                derived.set_version(self._db, "vectors", made_by)
-            if derived.version_of(self._db, "words") != WORDS_VERSION:
+                index_queue.set_version(self._db, "vectors", made_by)
+            if index_queue.version_of(self._db, "words") != WORDS_VERSION:
                 index_queue.all_again(self._db, words=True)
-                derived.set_version(self._db, "words", WORDS_VERSION)
+                index_queue.set_version(self._db, "words", WORDS_VERSION)
 
     def rebuild(self) -> None:
         """Have everything made anew. What belongs to nothing goes at once; every other row stays until it is replaced,
@@ -112,7 +112,7 @@ class Indexing:
         with atomic(self._db):
             for document, words in batch:
                 if words and document in found:
-                    _index_words(self._db, documents.seq_of(document), found[document].source)
+                    _index_words(self._db, vectors.seq_of(document), found[document].source)
             for document, (vector, *parts) in made.items():
                 vectors.put(self._db, document, found[document].scope, vector, parts)
             index_queue.words_done(self._db, left)
@@ -150,14 +150,14 @@ def _is_of_the_database(error: Exception) -> bool:
 
 def read_documents(db: sqlite3.Connection, wanted: Sequence[int]) -> dict[int, Document]:
     """What is embedded of documents, by their numbers; without those that are gone."""
-    of_memories, of_passages = documents.apart(wanted)
+    of_memories, of_passages = vectors.apart(wanted)
     found = {}
     for seq, memory in memories.by_seq(db, of_memories).items():
         text = "\n".join((memory.title, memory.summary, *memory.facts, memory.detail))
-        found[documents.of_memory(seq)] = Document(memory.scope, text, parts_of(text), memory)
+        found[vectors.of_memory(seq)] = Document(memory.scope, text, parts_of(text), memory)
     for seq, passage in passages.by_seq(db, of_passages).items():
         lead, parts = f"{passage.asked}\n{passage.answered[:LEAD]}", parts_of(f"{passage.asked}\n{passage.answered}")
-        found[documents.of_passage(seq)] = Document(f"project:{passage.project}", lead, parts, passage)
+        found[vectors.of_passage(seq)] = Document(f"project:{passage.project}", lead, parts, passage)
     return found
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from claude_mem_lite.models import Filters
-from claude_mem_lite.store.index import conditions, documents, vectors
+from claude_mem_lite.store.index import filter_tokens, vectors
 
 if TYPE_CHECKING:
     from claude_mem_lite.search.sign_index import Held, Sketches
@@ -126,10 +126,10 @@ def _by_nearness(one: tuple[int, float]) -> tuple[float, int]:
 
 def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]) -> set[int]:
     """The candidates that fit all filters."""
-    of_memories, of_passages = documents.apart(candidates)
-    fitting = {documents.of_memory(seq) for seq in conditions.matching(db, filters, of_memories)}
+    of_memories, of_passages = vectors.apart(candidates)
+    fitting = {vectors.of_memory(seq) for seq in filter_tokens.matching(db, filters, of_memories)}
     if of_passages:
-        fitting |= {documents.of_passage(seq) for seq in conditions.matching_passages(db, filters, of_passages)}
+        fitting |= {vectors.of_passage(seq) for seq in filter_tokens.matching_passages(db, filters, of_passages)}
     return fitting
 
 

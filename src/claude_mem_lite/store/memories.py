@@ -1,20 +1,57 @@
-"""The table `memories` and what is derived from it. Memories are canonical; the words in the index follow."""
+"""The table `memories` and what is derived from it. Memories are canonical; the words in the index follow.
+
+Rows of the table `memories` <-> values. Called by the modules that read and write that table."""
 
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime
+from typing import Any
 
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import Kind, Memory
-from claude_mem_lite.store import memory_links, renames, sightings, tombstones
+from claude_mem_lite.models import Kind, Memory, SymbolChange
+from claude_mem_lite.store import memory_links, symbol_changes, tombstones
+from claude_mem_lite.store.branches import Hidden, not_hidden
 from claude_mem_lite.store.ids import one_by_prefix, short_id
-from claude_mem_lite.store.index import documents, fts, index_queue
-from claude_mem_lite.store.memory_rows import COLUMNS, values_of
-from claude_mem_lite.store.memory_rows import from_row as from_row  # for whoever reads the table with joins of its own
-from claude_mem_lite.store.visibility import Hidden, not_hidden
-from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.store.index import fts, index_queue, vectors
+from claude_mem_lite.timestamps import text_to_time, time_to_text
+
+COLUMNS = tuple(field.name for field in fields(Memory))
+_decode = json.JSONDecoder().raw_decode
+_LISTS = ("facts", "files", "anchors", "tags")
+
+
+def from_row(row: sqlite3.Row) -> Memory:
+    """The memory that stands in a row."""
+    stored = dict(zip(row.keys(), row, strict=True))  # a row looks a name up by going through all of them
+    stored["commit"] = stored["commit_id"]
+    values = {name: stored[name] for name in COLUMNS}
+    for name in _LISTS:
+        values[name] = tuple(_list(values[name]))
+    values["symbols"] = tuple(SymbolChange(**symbol) for symbol in _list(values["symbols"]))
+    values["created_at"] = text_to_time(values["created_at"])
+    values["last_seen_at"] = text_to_time(values["last_seen_at"])
+    values["pinned"] = bool(values["pinned"])
+    return Memory(**values)
+
+
+def values_of(memory: Memory) -> dict[str, object]:
+    """What a memory is stored as, by the names of its fields."""
+    values = {name: getattr(memory, name) for name in COLUMNS}
+    for name in _LISTS:
+        values[name] = json.dumps(values[name])
+    values["symbols"] = json.dumps([asdict(symbol) for symbol in memory.symbols])
+    values["created_at"] = time_to_text(memory.created_at)
+    values["last_seen_at"] = time_to_text(memory.last_seen_at)
+    return values
+
+
+def _list(text: str) -> list[Any]:
+    # Most are empty, and a context reads hundreds of rows: `json.loads` looks for spaces around it as well, which
+    # `values_of` never writes.
+    return [] if text == "[]" else _decode(text)[0]
+
 
 MAX_LEFT_OPEN = 100
 """How many handoffs of a project are told and can be taken up. Far more than a context has room for; each is compared
@@ -40,7 +77,7 @@ def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Non
         overwrite(db, replace(memory, created_at=before.created_at, pinned=before.pinned), stored_at=now)
         if memory.status == "active":
             db.execute("delete from retirements where memory = ?", (memory.id,))
-    sightings.note(db, memory.id, turn)
+    memory_links.note_sighting(db, memory.id, turn)
 
 
 def retire(db: sqlite3.Connection, id_: str) -> bool:
@@ -220,10 +257,10 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> list[st
         row = db.execute("delete from memories where id = ? returning seq", (id_,)).fetchone()
         if row is not None:
             remove_derived(db, row["seq"])
-        sightings.remove(db, id_)
+        memory_links.remove_sightings(db, id_)
         db.execute("delete from retirements where memory = ?", (id_,))
-        renames.forget(db, id_)
-        memory_links.drop(db, id_)
+        symbol_changes.forget_renames(db, id_)
+        memory_links.drop_conflicts(db, id_)
     tombstones.bury(db, ids, now)
     return left
 
@@ -231,7 +268,7 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> list[st
 def remove_derived(db: sqlite3.Connection, seq: int) -> None:
     """Remove what was made of a memory that is gone: its words and its vector."""
     fts.remove(db, seq)
-    index_queue.drop(db, documents.of_memory(seq))
+    index_queue.drop(db, vectors.of_memory(seq))
 
 
 def rewrite(db: sqlite3.Connection, memory: Memory) -> None:
@@ -287,4 +324,4 @@ def overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | None
 
 def _index(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
     fts.add(db, seq, memory)
-    index_queue.note(db, documents.of_memory(seq))
+    index_queue.note(db, vectors.of_memory(seq))

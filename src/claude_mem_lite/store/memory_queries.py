@@ -1,15 +1,26 @@
-"""Memories that are tied to code, a page at a time, for whoever checks them against it. Reads only."""
+"""Memories that are tied to code, a page at a time, for whoever checks them against it. Reads only.
+
+The decisions that sessions made or came back to, whatever became of them. Reads only.
+
+Memories whose words are not to be taken for an agent's own: those of pages and foreign tools, and those that wait
+in quarantine. Reads only.
+
+Memories by filters alone, newest first: what is known about a file, a branch, a week. Reads only.
+
+Ways through the table are chosen here, because no single one is quick for all filters among 1,000,000 memories."""
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from claude_mem_lite.models import Memory
+from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Kind, Memory, Session, Status
 from claude_mem_lite.store import memories
-from claude_mem_lite.timestamps import text_to_time
+from claude_mem_lite.store.index import filter_tokens, fts
+from claude_mem_lite.store.memories import from_row
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _PAGE = 500
 _LOOKED_THROUGH = 200
@@ -86,3 +97,121 @@ def newest_of_branch(db: sqlite3.Connection, project: str, branch: str, limit: i
     )
     tied = (memories.from_row(row) for row in rows if row["is_tied"] and row["status"] in ("active", "retired"))
     return list(islice(tied, limit))  # the others are not even read
+
+
+def of_sessions(db: sqlite3.Connection, sessions: Sequence[Session]) -> dict[str, list[Memory]]:
+    """Decisions by the sessions of a project that made them or saw them again."""
+    found: dict[str, dict[str, Memory]] = {one.id: {} for one in sessions}
+    if not sessions:
+        return {}
+    made = db.execute(
+        "select * from memories where session in (select value from json_each(:ids)) and +kind = 'decision'",
+        {"ids": json.dumps([one.id for one in sessions])},
+    )
+    for row in made.fetchall():
+        found[row["session"]][row["id"]] = from_row(row)
+    # What was decided once more is one memory, of the session that decided it first.
+    seen = db.execute(
+        # From the prompts on: few are of these sessions, while a project may have thousands of decisions.
+        """select memories.*, seen.session as seen_in from (
+               select distinct sightings.memory, prompts.session from prompts
+                 cross join sightings on sightings.turn = prompts.turn
+               where prompts.session in (select value from json_each(:ids))
+             ) as seen cross join memories on memories.id = seen.memory
+           where memories.kind = 'decision' and memories.scope = :scope order by memories.seq""",
+        {"ids": json.dumps([one.id for one in sessions]), "scope": f"project:{sessions[0].project}"},
+    )
+    for row in seen.fetchall():
+        found[row["seen_in"]][row["id"]] = from_row(row)
+    return {id_: list(by_id.values()) for id_, by_id in found.items()}
+
+
+def of_project(db: sqlite3.Connection, project: str, limit: int) -> list[Memory]:
+    """The newest of them that belong to a project or to none."""
+    rows = db.execute(
+        """select * from memories
+           where (origin in (select value from json_each(:foreign)) or status = 'quarantined')
+             and (project = :project or scope not like 'project:%')
+           order by seq desc limit :limit""",
+        {"foreign": json.dumps(FOREIGN_ORIGINS), "project": project, "limit": limit},
+    )
+    return [from_row(row) for row in rows]
+
+
+# Whatever does not begin with `project:`, as ranges that an index serves. By their seqs, or SQLite walks back through
+# all of time instead: 2 s among 400,000.
+_BEYOND_PROJECTS = """memories.seq in (select seq from memories where scope < 'project:'
+    union all select seq from memories where scope >= 'project;')"""
+
+# The index has the words of each path; which of those paths is meant, the other conditions say. After an upgrade the
+# index is made bit by bit: what is not in it yet may be meant too.
+_NAMED = """memories.seq in (select rowid from memories_fts where memories_fts match :named
+    union all select document / 2 from unindexed where words and document % 2 = 0)"""
+
+
+def listed(db: sqlite3.Connection, filters: Filters, limit: int) -> list[Memory]:
+    """The newest memories that are all that is asked."""
+    where, values = filter_tokens.of_memories(filters)
+    found: dict[int, str] = {}
+    for way, more in _ways(filters):
+        rows = db.execute(
+            f"""select seq, created_at from memories where {way} and {where}
+                order by created_at desc, seq desc limit :limit""",
+            {**values, **more, "limit": limit},
+        )
+        found |= {row["seq"]: row["created_at"] for row in rows}
+    newest = sorted(found, key=lambda seq: (found[seq], seq), reverse=True)[:limit]
+    read = memories.by_seq(db, newest)
+    return [read[seq] for seq in newest if seq in read]
+
+
+def stated(db: sqlite3.Connection, project: str | None, kinds: Sequence[Kind], limit: int) -> list[Memory]:
+    """Return the newest active memories of these kinds that are the user's word: of all projects, or those that hold in
+    one."""
+    here = "and (+scope = 'project:' || :project or +scope not like 'project:%')" if project is not None else ""
+    rows = db.execute(
+        f"""select * from memories where status = 'active' and origin = 'user' {here}
+              and kind in (select value from json_each(:kinds)) order by created_at desc, seq desc limit :limit""",
+        {"project": project, "kinds": json.dumps(kinds), "limit": limit},
+    )
+    return [memories.from_row(row) for row in rows]
+
+
+def count_stated(db: sqlite3.Connection, project: str | None, kinds: Sequence[Kind]) -> int:
+    """Return how many memories `stated` would list without a limit."""
+    here = "and (+scope = 'project:' || :project or +scope not like 'project:%')" if project is not None else ""
+    (number,) = db.execute(
+        f"""select count(*) from memories where status = 'active' and origin = 'user' {here}
+              and kind in (select value from json_each(:kinds))""",
+        {"project": project, "kinds": json.dumps(kinds)},
+    ).fetchone()
+    return int(number)
+
+
+def _ways(filters: Filters) -> list[filter_tokens.Condition]:
+    """Conditions that an index serves; what fits the filters fits at least one of them."""
+    named = fts.naming_file(filters.file) if filters.file else ""
+    if named:
+        return [(_NAMED, {"named": named})]
+    if filters.scope and not filters.scope.startswith("project:"):
+        return [("memories.scope = :way_scope", {"way_scope": filters.scope})]
+    when, values = _when(filters)
+    project = filters.scope.removeprefix("project:") if filters.scope else filters.project
+    if not project:
+        return [(when, values)]
+    own = [
+        (
+            f"memories.project = :way_project and memories.status = :way_status and {when}",
+            {**values, "way_project": project, "way_status": status},
+        )
+        for status in filters.statuses or get_args(Status)
+    ]
+    return own if filters.scope else [*own, (_BEYOND_PROJECTS, {})]
+
+
+def _when(filters: Filters) -> tuple[str, dict[str, object]]:
+    since, until = filters.since, filters.until
+    return "memories.created_at between :way_since and :way_until", {
+        "way_since": time_to_text(since) if since else "",
+        "way_until": time_to_text(until) if until else "a",
+    }

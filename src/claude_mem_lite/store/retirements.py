@@ -41,7 +41,7 @@ def retire(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: dat
     if not memories.retire(db, id_):
         return False
     note(db, id_, cause, reason, now, branch)
-    memory_links.drop(db, id_)
+    memory_links.drop_conflicts(db, id_)
     return True
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 from claude_mem_lite.scopes import project_name
+from claude_mem_lite.store.branches import Hidden, not_hidden
 from claude_mem_lite.store.ids import SHORTEST_PREFIX, ambiguous, beginning_with, one_by_prefix
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.store.projects import change_log, marks
-from claude_mem_lite.store.visibility import Hidden, not_hidden
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 TITLE = "case headline when '' then request else headline end"

@@ -1,14 +1,19 @@
-"""The table `symbol_changes`: what turns did to functions, classes and files, in order of time."""
+"""The table `symbol_changes`: what turns did to functions, classes and files, in order of time.
+
+The table `renames`: what the functions that memories tell of are called since, as looks at the code found it.
+
+Written by the look in the background: once a renamed function is edited, nothing else tells that it was renamed."""
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from claude_mem_lite.code.syntax.values import ABSENT, CodeChange
+from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
 from claude_mem_lite.models import Turn
-from claude_mem_lite.store.visibility import Hidden, not_hidden
+from claude_mem_lite.store.branches import Hidden, not_hidden
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _MOST_OF_A_TURN = 500
@@ -153,3 +158,31 @@ def _from_row(row: sqlite3.Row) -> StoredChange:
         after=row["after"],
     )
     return StoredChange(change, row["session"], text_to_time(row["at"]))
+
+
+class Rename(NamedTuple):
+    """A function or class that has another name by now."""
+
+    file: str
+    was: str
+    name: str
+
+
+def note(db: sqlite3.Connection, memory: str, renames: Iterable[Rename]) -> None:
+    """Keep what a memory's functions are called, each once."""
+    db.executemany(
+        "insert or ignore into renames (memory, file, was, name) values (?, ?, ?, ?)",
+        [(memory, *one) for one in renames],
+    )
+
+
+def of(db: sqlite3.Connection, memory: str, file: str, was: str) -> list[str]:
+    """What a function that a memory tells of was called since."""
+    rows = db.execute(
+        "select name from renames where memory = ? and file = ? and was = ? order by name", (memory, file, was)
+    )
+    return [row["name"] for row in rows]
+
+
+def forget_renames(db: sqlite3.Connection, memory: str) -> None:
+    db.execute("delete from renames where memory = ?", (memory,))

@@ -1,9 +1,16 @@
-"""The page's server as a process: a free port on loopback, and the link that opens it."""
+"""The page's server as a process: a free port on loopback, and the link that opens it.
+
+How a browser comes by the token: for the code in a link, which opens the page once.
+
+A browser keeps every address it was at, with what stands behind the #, and some carry that to other machines. So what
+stands there is worth nothing any more once it was used."""
 
 import asyncio
 import contextlib
+import hmac
 import logging
 import os
+import secrets
 import signal
 import socket
 import threading
@@ -18,8 +25,38 @@ import uvicorn
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.paths import Home
-from claude_mem_lite.ui.entry import Entry
 from claude_mem_lite.ui.server import make_app
+
+_BYTES = 32
+
+
+class Entry:
+    """The token of one run, and the code that the next browser is let in by. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_urlsafe(_BYTES)
+        self._code = secrets.token_urlsafe(_BYTES)
+        self._used: set[str] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def code(self) -> str:
+        return self._code
+
+    def enter(self, code: str) -> str | None:
+        """The token, for the code in force; another holds from then on. None for any other code."""
+        with self._lock:
+            if not hmac.compare_digest(code.encode(errors="surrogatepass"), self._code.encode()):
+                return None
+            self._used.add(self._code)
+            self._code = secrets.token_urlsafe(_BYTES)
+            return self.token
+
+    def was_used(self, code: str) -> bool:
+        """Whether a browser was let in by this code before."""
+        with self._lock:
+            return code in self._used
+
 
 _HOST = "127.0.0.1"
 _LEAVE_S = 3

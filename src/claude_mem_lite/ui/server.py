@@ -20,9 +20,7 @@ from claude_mem_lite.client.worker_process import ensure_worker
 from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerSilent, WorkerUnavailable
 from claude_mem_lite.models import JsonValue, text
 from claude_mem_lite.ui.access_gate import Gate
-from claude_mem_lite.ui.actions import HEALTH_ACTIONS
-from claude_mem_lite.ui.actions_memory import MEMORY_ACTIONS
-from claude_mem_lite.ui.actions_projects import PROJECT_ACTIONS
+from claude_mem_lite.ui.actions import HEALTH_ACTIONS, MEMORY_ACTIONS, PROJECT_ACTIONS
 from claude_mem_lite.ui.events import IsEnding, stream
 from claude_mem_lite.ui.pages.context import context
 from claude_mem_lite.ui.pages.feed import feed
@@ -30,8 +28,7 @@ from claude_mem_lite.ui.pages.health import health
 from claude_mem_lite.ui.pages.lessons import LESSON_ACTIONS, lessons
 from claude_mem_lite.ui.pages.memory import memory
 from claude_mem_lite.ui.pages.projects import projects
-from claude_mem_lite.ui.pages.quarantine import quarantine
-from claude_mem_lite.ui.pages.search import search
+from claude_mem_lite.ui.pages.search import quarantine, search
 from claude_mem_lite.ui.pages.session import session, turn
 from claude_mem_lite.ui.templating import Action, Asked, Part, render
 

@@ -1,18 +1,25 @@
 """From what the worker tells to HTML: the templates, and the few words and forms that all of them need.
 
-Everything that is put into a template is escaped there; besides, only `markdown.py` makes HTML, of fixed tags."""
+Everything that is put into a template is escaped there; besides, only `markdown.py` makes HTML, of fixed tags.
 
-from collections.abc import Callable, Mapping
+Long texts: the page shows the beginning of them, and all of it only when that is asked for.
+
+What can be chosen to narrow the feed and a search; a choice that nobody offered is none.
+
+The projects that the worker knows, by their ids: their names and folders, and which one a page is about."""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
 from claude_mem_lite.client.client import Client, quoted
-from claude_mem_lite.client.told import describe_change
+from claude_mem_lite.client.responses import describe_change
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import (
     GUIDANCE_KINDS,
@@ -26,6 +33,7 @@ from claude_mem_lite.models import (
     JsonObject,
     text,
 )
+from claude_mem_lite.scopes import called
 from claude_mem_lite.text import counted, time_ago
 from claude_mem_lite.ui.markdown import blocks, headline, inline
 
@@ -140,3 +148,82 @@ def id_of(given: JsonObject) -> str:
     if not (id_ := text(given.get("id")).strip()):
         raise MemoryLiteError("it was not said which memory", "load the page again")
     return id_
+
+
+MOST_SHOWN = 20_000
+_AT_ONCE = 20_000
+
+
+class Shortened(NamedTuple):
+    """A text in pieces that a browser lays out one by one, and how many characters are left out."""
+
+    pieces: list[str]
+    left_out: int
+
+
+def shortened(whole: str, *, is_all: bool = False, most: int = MOST_SHOWN) -> Shortened:
+    """The beginning of a text, or all of it."""
+    shown = whole if is_all else whole[:most]
+    return Shortened(_pieces(shown), len(whole) - len(shown))
+
+
+def _pieces(text: str) -> list[str]:
+    """A text in parts of a screen or some more, each up to the end of a line if one is near."""
+    found: list[str] = []
+    start = 0
+    while start < len(text):
+        end = start + _AT_ONCE
+        line_end = text.rfind("\n", start + _AT_ONCE // 2, end) if end < len(text) else -1
+        end = line_end + 1 if line_end >= 0 else end
+        found.append(text[start:end].removesuffix("\n") if line_end >= 0 else text[start:end])
+        start = end
+    return found
+
+
+_ANY_STATUS = "any"
+_OFFERED: dict[str, Sequence[str]] = {
+    "kind": KINDS,
+    "origin": ORIGINS,
+    # What is active is shown unless another is chosen: that is no choice.
+    "status": [*(one for one in STATUSES if one != "active"), _ANY_STATUS],
+}
+
+
+def chosen_of(asked: Asked, *names: str) -> dict[str, str]:
+    """What was chosen by each of these names, '' where nothing was."""
+    chosen = {name: asked.chosen(name) for name in names}
+    return {name: one if one in _OFFERED.get(name, (one,)) else "" for name, one in chosen.items()}
+
+
+def statuses_of(chosen: str) -> tuple[str, ...]:
+    """The statuses to ask the worker for; none leaves it to the worker, which takes the active ones."""
+    return STATUSES if chosen == _ANY_STATUS else some(chosen)
+
+
+def some(one: str) -> tuple[str, ...]:
+    return (one,) if one else ()
+
+
+def find(client: Client, project: str) -> JsonObject:
+    """What is known of a project; of one that is not known, its id."""
+    known = next((one for one in client.projects() if one.get("id") == project), None)
+    return known if known is not None else {"id": project, "name": called(project, client.project_names()), "root": ""}
+
+
+def with_project_name(one: JsonObject, names: Mapping[str, str]) -> JsonObject:
+    """A memory or a session, with what its project is called."""
+    return {**one, "project_name": called(text(one.get("project")), names)}
+
+
+def chosen(asked: Asked) -> str:
+    """Return the project that a page is about: the chosen one, else that of the folder where the page was started.
+
+    '' stands for all projects, also when nothing is remembered of that folder's project."""
+    if given := asked.chosen("project"):
+        return "" if given == EVERY_PROJECT else given
+    return of_folder(asked)
+
+
+def of_folder(asked: Asked) -> str:
+    """Return the project of the folder where the page was started; '' when nothing is remembered of it."""
+    return asked.client.project_of(asked.folder) if asked.folder else ""

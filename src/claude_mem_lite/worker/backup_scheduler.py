@@ -13,12 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from claude_mem_lite.clock import Clock
-from claude_mem_lite.db import backup_files, change_counter, lineage
+from claude_mem_lite.db import backup_files, change_counter
 from claude_mem_lite.db.backup_files import Backup
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.inbox import buried
+from claude_mem_lite.inbox import erase
 from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker import recovery_startup
 
 EVERY = timedelta(days=1)
@@ -57,7 +57,7 @@ class BackingUp:
         self._memory_db = memory_db
         self._inbox_db = inbox_db
         self._clock = clock
-        self._lineage = lineage.of(memory_db)
+        self._lineage = change_counter.lineage_of(memory_db)
         self._kept = self._find_kept()
         self._asked: list[Future[Backup]] = []
         self._wants_now = False
@@ -119,7 +119,7 @@ class BackingUp:
                 return
             self._end_task(self._task)
         may_try = time.monotonic() >= self._not_before or bool(self._done)
-        leaving = buried.leaving(self._inbox_db) if self._has_leaving and may_try else []
+        leaving = erase.leaving(self._inbox_db) if self._has_leaving and may_try else []
         if self._has_leaving and may_try and not leaving:
             self._has_leaving = False
             self._call_done()
@@ -143,7 +143,7 @@ class BackingUp:
         if newest is None:
             return is_quiet and _holds_anything(self._memory_db)
         age = now - newest.made_at
-        if -_AHEAD < age < EVERY or change_counter.of(self._memory_db).done <= newest.done:
+        if -_AHEAD < age < EVERY or change_counter.progress_of(self._memory_db).done <= newest.done:
             return False
         return is_quiet or age > EVERY + _OVERDUE
 
@@ -218,7 +218,7 @@ class BackingUp:
                 self._not_before = time.monotonic() + _AGAIN_AFTER_S
             log.info("backup made", extra={"backup": task.made.path.name, "kept": len(self._kept)})
         if not task.failed:
-            buried.note_left(self._inbox_db, task.leaving)
+            erase.note_left(self._inbox_db, task.leaving)
 
     def _find_kept(self) -> list[Backup]:
         """The backups of this memory.db; what else may lie beside them says nothing of it."""

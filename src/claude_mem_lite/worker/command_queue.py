@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime
 
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.errors import CommandNotAccepted, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.event_names import new_name
@@ -14,6 +13,7 @@ from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.safety.clean_import import without_private
+from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker import commands
 from claude_mem_lite.worker.backup_scheduler import BackingUp
 

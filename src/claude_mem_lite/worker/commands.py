@@ -13,14 +13,14 @@ from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_named
 from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.event_names import time_of
-from claude_mem_lite.inbox import buried, erase, event_findings, event_history
+from claude_mem_lite.inbox import erase, event_findings, event_history
 from claude_mem_lite.inbox.model_queue import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.knowledge import agent_notes, forget, ownership, quarantine, reconcile, remember, user_edits
 from claude_mem_lite.knowledge.code_links import Tie
 from claude_mem_lite.knowledge.lessons import save_links, user_verdicts
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
-from claude_mem_lite.knowledge.scopes import named_scope
+from claude_mem_lite.knowledge.user_edits import named_scope
 from claude_mem_lite.models import (
     KINDS,
     MOST_FILES,
@@ -305,6 +305,6 @@ def _forget(
         erase.erase_answers(queue, {*gone.turns, *gone.candidates, *whole})
         if known_as:
             erase.erase_project_changes(queue, known_as)
-        buried.bury(queue.db, tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})
+        erase.bury(queue.db, tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})
     empty_log(db)
     return [*gone.memories, *asked]

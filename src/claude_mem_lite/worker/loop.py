@@ -14,9 +14,8 @@ from datetime import datetime
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from claude_mem_lite.clock import Clock
-from claude_mem_lite.code.freshness.look_pace import LookPace
 from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.freshness.time_budget import LookPace
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.context.prompt.lesson_question import Questions, may_save
@@ -43,6 +42,7 @@ from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker import commands, maintenance, turn_job
 from claude_mem_lite.worker.answers import prerendered
 from claude_mem_lite.worker.answers.duplicate_hooks import Twins
@@ -50,11 +50,9 @@ from claude_mem_lite.worker.answers.in_flight import OnTheirWay
 from claude_mem_lite.worker.answers.user_notices import Telling
 from claude_mem_lite.worker.backup_scheduler import QUIET_S, BackingUp
 from claude_mem_lite.worker.command_queue import Commands
-from claude_mem_lite.worker.liveness import Activity
+from claude_mem_lite.worker.liveness import Activity, DamageWatch, Package
 from claude_mem_lite.worker.models.scheduler import MakeProvider, Modelling
-from claude_mem_lite.worker.package import Package
 from claude_mem_lite.worker.pause_watch import PauseWatch
-from claude_mem_lite.worker.suspicion import DamageWatch
 
 POLL_S = 2.0
 IMPORT_QUIET_S = 1.0

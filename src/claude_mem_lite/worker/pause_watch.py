@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from claude_mem_lite import pauses
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.config import Config, is_excluded_by_repository
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.paths import Home, state_of
 from claude_mem_lite.pauses import Pause
 from claude_mem_lite.store import pauses as copies
+from claude_mem_lite.timestamps import Clock
 
 log = logging.getLogger(__name__)
 

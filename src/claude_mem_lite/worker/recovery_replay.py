@@ -6,13 +6,14 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.db import backup_files, change_counter, lineage, recovery_log
+from claude_mem_lite.db import backup_files, change_counter, recovery_log
 from claude_mem_lite.db.change_counter import Progress
 from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, applied_to
 from claude_mem_lite.db.recovery_log import Recovery
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.inbox import buried, replay
+from claude_mem_lite.inbox import erase as buried
+from claude_mem_lite.inbox import replay
 from claude_mem_lite.inbox.erase import erase
 from claude_mem_lite.inbox.journal import Copies
 from claude_mem_lite.inbox.queue import Queue
@@ -39,14 +40,15 @@ def back_up_before_migrating(home: Home, now: datetime, db: sqlite3.Connection) 
     applied = applied_to(db)
     if not applied or len(applied) >= len(MEMORY_MIGRATIONS):
         return
-    done = change_counter.of(db).done
+    done = change_counter.progress_of(db).done
     if any(
-        one.done == done and 0 <= _steps(one) <= len(applied) for one in backup_files.own(home.backups, lineage.of(db))
+        one.done == done and 0 <= _steps(one) <= len(applied)
+        for one in backup_files.own(home.backups, change_counter.lineage_of(db))
     ):
         return  # made by a worker that was killed while it migrated
     try:
         made = backup_files.make(home.memory_db, home.backups, now)
-        backup_files.prune(home.backups, lineage.of(db))
+        backup_files.prune(home.backups, change_counter.lineage_of(db))
         log.info("backup made before a migration", extra={"backup": made.path.name})
     except (OSError, sqlite3.Error, MemoryLiteError):
         log.exception("no backup before the migration")
@@ -65,7 +67,7 @@ def mend_words(home: Home, db: sqlite3.Connection) -> bool:
 
 def catch_up(home: Home, dbs: Databases, now: datetime) -> bool:
     """Have the inbox replayed from where memory.db ends, and have what was forgotten stay so; whether it was behind."""
-    known = change_counter.of(dbs.memory)
+    known = change_counter.progress_of(dbs.memory)
     furthest = replay.furthest(dbs.inbox)
     is_put_in_place = known.replay_after is not None
     is_behind = is_put_in_place or known.done < furthest
@@ -78,7 +80,7 @@ def catch_up(home: Home, dbs: Databases, now: datetime) -> bool:
     if _share_tombstones(dbs) or is_behind:
         _forget_again(home, dbs, now)
     if is_behind:  # last: a worker that is killed before this does it all once more
-        change_counter.put(dbs.memory, Progress(max(known.done, furthest)))
+        change_counter.put_progress(dbs.memory, Progress(max(known.done, furthest)))
     return is_behind
 
 

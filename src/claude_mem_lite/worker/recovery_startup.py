@@ -14,7 +14,7 @@ from itertools import chain, count
 from pathlib import Path
 from shlex import quote
 
-from claude_mem_lite.db import backup_files, change_counter, file_swap, lineage, recovery_log
+from claude_mem_lite.db import backup_files, change_counter, file_swap, recovery_log
 from claude_mem_lite.db.change_counter import Progress
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.file_swap import Replacement
@@ -197,14 +197,14 @@ def _trouble_with_memory(home: Home, ended_badly: bool) -> str:
         if is_newer(home.memory_db):
             return ""
         try:
-            done = change_counter.of(db).done
+            done = change_counter.progress_of(db).done
         except sqlite3.DatabaseError as error:
             if is_damage(error):
                 return f"was damaged ({error})"
             raise
-        if lineage.of(db) != (recorded_lineage(home.open_files) or lineage.of(db)):
+        if change_counter.lineage_of(db) != (recorded_lineage(home.open_files) or change_counter.lineage_of(db)):
             return "was replaced by that of another home"
-        newer = backup_files.newer(home.backups, lineage.of(db), done)
+        newer = backup_files.newer(home.backups, change_counter.lineage_of(db), done)
     return "was older than its newest backup" if newer else ""
 
 
@@ -261,21 +261,21 @@ def _put_in_place(
         backup_files.copy(source, new)
     with closing(open_for_writing(new)) as db:
         migrate(db, MEMORY_MIGRATIONS, now)
-        done = change_counter.of(db).done
-        is_foreign = bool(own) and lineage.of(db) != own
+        done = change_counter.progress_of(db).done
+        is_foreign = bool(own) and change_counter.lineage_of(db) != own
         if is_foreign:
-            lineage.put(db, own)
-        kept = backup_files.own(home.backups, lineage.of(db))
+            change_counter.put_lineage(db, own)
+        kept = backup_files.own(home.backups, change_counter.lineage_of(db))
         # Beyond all that was counted before: what is done from here on is in none of the backups there are.
         counts = [done, _furthest(home), *(one.done for one in kept)]
-        change_counter.put(db, Progress(max(counts) + 1, replay_after=0 if is_foreign else done))
+        change_counter.put_progress(db, Progress(max(counts) + 1, replay_after=0 if is_foreign else done))
     _replace(home, home.memory_db, aside, told, by_order=by_order)
 
 
 def _own_lineage(home: Home) -> str:
     """The lineage of this home: as the last worker recorded it, if it ended badly, else as memory.db has it; '' when
     nothing tells."""
-    there = "" if not_a_file(home.memory_db) else lineage.of_file(home.memory_db)
+    there = "" if not_a_file(home.memory_db) else change_counter.of_file(home.memory_db)
     return recorded_lineage(home.open_files) or there
 
 
@@ -354,7 +354,7 @@ def _was_used(home: Home) -> bool:
         return True
     try:
         with reading(home.memory_db) as db:
-            return change_counter.of(db).done > 0
+            return change_counter.progress_of(db).done > 0
     except sqlite3.DatabaseError:
         return True
 

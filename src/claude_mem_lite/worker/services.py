@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from claude_mem_lite.clock import Clock, utc_now
 from claude_mem_lite.compress.model.provider_setup import make_provider
-from claude_mem_lite.db import change_counter, file_marks, lineage
+from claude_mem_lite.db import change_counter, file_marks
 from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.db.connection import Counting, Watched, open_for_writing, open_to_hold
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
@@ -14,6 +13,7 @@ from claude_mem_lite.db.open_files import OpenFiles
 from claude_mem_lite.embed.embedder import shared_table
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import Clock, utc_now
 from claude_mem_lite.worker import recovery_startup
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider
@@ -43,7 +43,7 @@ def open_loop(
         is_caught_up = catch_up(home, Databases(inbox_db, memory_db), clock())
         change_counter.begin(memory_db)
         files = after_databases.enter_context(closing(OpenFiles(home)))
-        files.write_record(home.open_files, lineage.of(memory_db))
+        files.write_record(home.open_files, change_counter.lineage_of(memory_db))
         checkpoints = after_databases.enter_context(closing(Checkpoints(files, databases)))
         holding = [after_databases.enter_context(closing(open_to_hold(path))) for path in databases]
         if has_record or had_damage or not all(map(file_marks.of, databases.values())):

@@ -23,7 +23,6 @@ from claude_mem_lite.inbox.erase import erase
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.knowledge import (
     correction_context,
-    left_open,
     outcomes,
     reconcile,
     remember,
@@ -145,9 +144,9 @@ def _store_turn(
     place = _of_then(place, first)
     project = before.project if before else place.project
     asked = next((event.prompt for event in events if event.prompt), "")
-    earlier = left_open.earlier(
+    earlier = resolved_failures.earlier(
         events,
-        partial(event_history.calls_before, queue.db, key, left_open.TOOLS),
+        partial(event_history.calls_before, queue.db, key, resolved_failures.TOOLS),
         partial(turn_events.read_events, config=config),
     )
     prompt = asked or turns.last_prompt(db, first.session)

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from claude_mem_lite.code.syntax.changes import combined, compare
-from claude_mem_lite.code.syntax.values import ABSENT, PRESENT, CodeChange, Symbol
+from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, CodeChange, Symbol, combined, compare
 
 FILE = "src/auth.py"
 

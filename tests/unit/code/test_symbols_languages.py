@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.syntax.changes import Symbol
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.symbols import read_symbols
-from claude_mem_lite.code.syntax.values import Symbol
 
 SOURCES = Path(__file__).parent / "sources"
 

@@ -12,7 +12,7 @@ from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.relocation import Elsewhere
 from claude_mem_lite.code.freshness.verdicts import Freshness, judge
 from claude_mem_lite.code.git.repository import open_repository
-from claude_mem_lite.code.syntax.values import ABSENT
+from claude_mem_lite.code.syntax.changes import ABSENT
 from claude_mem_lite.models import Memory
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, tied_to_file, work_on
 from tests.e2e.repositories import git

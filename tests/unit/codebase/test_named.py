@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.knowledge.named import NamedCode, find_named
+from claude_mem_lite.knowledge.code_links import NamedCode, find_named
 
 LEDGER = "class Ledger:\n    def post(self):\n        return 1\n\n    def close(self):\n        return 2\n"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness import cache_tables, recent
+from claude_mem_lite.code.freshness import cache_tables, file_reader
 from claude_mem_lite.code.freshness.cache_tables import ReadFile
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.recent import RecentFiles
+from claude_mem_lite.code.freshness.file_reader import RecentFiles
 from claude_mem_lite.code.freshness.working_tree import FileState
-from claude_mem_lite.code.syntax.values import Symbol
+from claude_mem_lite.code.syntax.changes import Symbol
 
 STATE = FileState(1, 2, 3)
 LATER_NS = 10**19
@@ -52,7 +52,7 @@ def read(cache: CodeCache, root: Path, path: str = "a.py") -> list[str] | None:
 
 
 def test_those_that_nobody_asked_for_for_longest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent, "_MOST_SYMBOLS", 10)
+    monkeypatch.setattr(file_reader, "_MOST_SYMBOLS", 10)
     known = RecentFiles()
     known.keep("/shop", [file_of("a.py", 4), file_of("b.py", 4)])
     assert known_of(known, "a.py", "c.py") == {"a.py"}

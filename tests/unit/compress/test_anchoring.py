@@ -1,8 +1,8 @@
 """What ties memories to the code they tell of."""
 
 from claude_mem_lite.code.syntax.anchors import MOST_CODE_ANCHORS, CodeAnchor, anchor_to, read_anchor
-from claude_mem_lite.code.syntax.values import ABSENT, PRESENT, CodeChange
-from claude_mem_lite.compress.rules.anchoring import anchored
+from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, CodeChange
+from claude_mem_lite.compress.rules.turn import anchored
 from claude_mem_lite.models import Draft, SymbolChange
 
 FILE = CodeChange("src/auth.py", "", "file", "modified", before=PRESENT, after=PRESENT)

@@ -1,6 +1,6 @@
 """A session summary on one dense line."""
 
-from claude_mem_lite.compress.rules.codes import codes
+from claude_mem_lite.compress.rules.session_handoff import codes
 from claude_mem_lite.compress.rules.session_summary import summarize
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import SessionSummary

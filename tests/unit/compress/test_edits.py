@@ -3,7 +3,7 @@
 import pytest
 
 from claude_mem_lite.compress.toolcalls.edits import FileChange, describe, is_scratch, merge, read_change
-from claude_mem_lite.compress.toolcalls.folders import Folder, folder_of
+from claude_mem_lite.compress.toolcalls.payload_fields import Folder, folder_of
 from claude_mem_lite.models import Event, SymbolChange, ToolCall
 from tests.unit.compress.build import AUTH, CWD, edit, write
 

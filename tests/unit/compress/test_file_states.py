@@ -1,8 +1,8 @@
 """A file before and after an edit, from what the client sends of it -> what became of its code."""
 
-from claude_mem_lite.code.syntax.values import ABSENT, PRESENT
+from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT
 from claude_mem_lite.compress.toolcalls.edits import merge, read_change
-from claude_mem_lite.compress.toolcalls.folders import Folder
+from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 from claude_mem_lite.models import JsonValue, ToolCall
 from tests.patches import patch
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.toolcalls.folders import Folder
+from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 
 ROOT = "/home/dev/shop"
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from claude_mem_lite.compress.model.prompts import load
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.compress.model.request import load
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.models import WORK_KINDS
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from claude_mem_lite.compress.toolcalls.edits import describe
-from claude_mem_lite.compress.toolcalls.folders import Folder
+from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 from claude_mem_lite.compress.toolcalls.shell_edits import read_shell_edits
 from tests.unit.compress.build import CWD
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from claude_mem_lite.compress.toolcalls.commands import read_run
 from claude_mem_lite.compress.toolcalls.test_runners.test_run import FailedTest
-from claude_mem_lite.compress.toolcalls.testruns import read_run
 from tests.unit.compress.build import PYTEST_FAILED, PYTEST_PASSED
 
 UNITTEST = """..F.

@@ -9,7 +9,7 @@ import click
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import ClientSettings, config_folder
 from claude_mem_lite.agents.permissions import Permission, permission
-from claude_mem_lite.cli.agent_shell import refuse_agent
+from claude_mem_lite.cli.options import refuse_agent
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install import agent_extras
 from claude_mem_lite.install.hook_install import Plan

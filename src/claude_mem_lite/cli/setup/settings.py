@@ -8,7 +8,7 @@ import click
 
 from claude_mem_lite.cli.options import chosen_home, connect, cwd_option, folder, is_anything_stored, json_option
 from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
-from claude_mem_lite.client.told import objects
+from claude_mem_lite.client.responses import objects
 from claude_mem_lite.config_loader import settings_told
 from claude_mem_lite.errors import joined
 from claude_mem_lite.models import JsonObject, JsonValue

@@ -16,9 +16,9 @@ from claude_mem_lite.cli.options import chosen_home, connect, json_option, yes_o
 from claude_mem_lite.cli.output import Column, field, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.told import whole
+from claude_mem_lite.client.responses import whole
 from claude_mem_lite.client.worker_process import ensure_worker, is_there, stop_worker, worker_interpreter
-from claude_mem_lite.db import backup_files, lineage, recovery_log
+from claude_mem_lite.db import backup_files, change_counter, recovery_log
 from claude_mem_lite.db.backup_files import Backup, Contents
 from claude_mem_lite.db.file_swap import write_json
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
@@ -130,7 +130,7 @@ def _withdraw(home: Home, *, is_stopped: bool) -> None:
 def _find(home: Home, chosen: str | None) -> Path:
     """The file that is meant."""
     if chosen is None:
-        newest = next(backup_files.good_ones(home.backups, lineage.of_file(home.memory_db)), None)
+        newest = next(backup_files.good_ones(home.backups, change_counter.of_file(home.memory_db)), None)
         if newest is None:
             raise MemoryLiteError(
                 "there is no backup that can be restored", "`claude-mem-lite backup --list` shows what there is"

@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass, field
 import click
 
 from claude_mem_lite.cli.output import plain, print_json
-from claude_mem_lite.client.told import whole
-from claude_mem_lite.importers.claude_mem_db import NotTaken, RowKind
-from claude_mem_lite.importers.claude_mem_left import LeftTable
+from claude_mem_lite.client.responses import whole
+from claude_mem_lite.importers.claude_mem_db import LeftTable, NotTaken, RowKind
 from claude_mem_lite.importers.claude_mem_projects import How
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted

@@ -16,8 +16,7 @@ from typing import IO
 import click
 
 from claude_mem_lite.cli.options import connect_to_find, folder_type, project_option, where
-from claude_mem_lite.cli.output import plain
-from claude_mem_lite.cli.progress import progress
+from claude_mem_lite.cli.output import plain, progress
 from claude_mem_lite.cli.transfer import export_markdown
 from claude_mem_lite.cli.transfer.send_with_retry import Sending
 from claude_mem_lite.client.client import Client

@@ -1,18 +1,82 @@
 """Memories as Markdown for people: grouped by where they hold, then by kind, what guides first and the newest first.
 
-The same memories are always the same text. What waits in quarantine is left out: an agent may read the file."""
+The same memories are always the same text. What waits in quarantine is left out: an agent may read the file.
+
+Any text in Markdown that shows as it is: nothing in it becomes a heading, a link, a picture or HTML."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from claude_mem_lite.cli.output import field as field_of
-from claude_mem_lite.cli.output import items
-from claude_mem_lite.cli.transfer import markdown_text as md
-from claude_mem_lite.client.told import part
+from claude_mem_lite.cli.output import items, plain
+from claude_mem_lite.client.responses import part
 from claude_mem_lite.models import GUIDANCE_KINDS, HELP_KINDS, WORK_KINDS, JsonObject
 from claude_mem_lite.scopes import called
 from claude_mem_lite.text import counted
+
+# What means something within a line, wherever it stands.
+_INLINE = re.compile(r"([\\`*_\[\]<>|~&#$!])")
+# What means something at the beginning of a line: lists, quotes, rules and the underline of a heading.
+_LEADING = re.compile(r"^([-+=:]|\d{1,9}(?=[.)]))")
+_SPACES = re.compile(r"^[ \t]+")
+_BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# An address would become a link, also without any marks.
+_ADDRESS = re.compile(r"(?i)(https?|ftp|mailto)(:)|(www)(\.)|(@)")
+_NO_BREAK = "\u00a0"
+
+
+def one_line(text: str) -> str:
+    """A text as one line."""
+    return _escaped(" ".join(_shown(text).split()))
+
+
+def lines(text: str) -> str:
+    """A text with its lines and their indentation, as paragraphs."""
+    paragraphs: list[list[str]] = [[]]
+    for line in _shown(text).splitlines():
+        if line.strip():
+            paragraphs[-1].append(_indented(line.rstrip()))
+        elif paragraphs[-1]:
+            paragraphs.append([])
+    return "\n\n".join("\\\n".join(paragraph) for paragraph in paragraphs if paragraph)
+
+
+def code(text: str) -> str:
+    """A name as code, whatever it holds."""
+    shown = " ".join(_shown(text).split())
+    fence = "`" * (max(map(len, re.findall(r"`+", shown)), default=0) + 1)
+    room = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
+    return f"{fence}{room}{shown}{room}{fence}"
+
+
+def _shown(text: str) -> str:
+    return _BIDI.sub("", plain(text))
+
+
+def _indented(line: str) -> str:
+    """Spaces at the beginning would make code of a line, or a part of a list."""
+    room = _SPACES.match(line)
+    if room is None:
+        return _escaped(line)
+    return _NO_BREAK * len(room[0].expandtabs(4)) + _escaped(line[room.end() :])
+
+
+def _escaped(text: str) -> str:
+    escaped = _INLINE.sub(r"\\\1", text)
+    escaped = _ADDRESS.sub(_broken_up, escaped)
+    leading = _LEADING.match(escaped)
+    if leading is None:
+        return escaped
+    if leading[1].isdigit():
+        return f"{leading[1]}\\{escaped[leading.end() :]}"
+    return f"\\{escaped}"
+
+
+def _broken_up(found: "re.Match[str]") -> str:
+    word, mark = next((word, mark) for word, mark in (found.group(1, 2), found.group(3, 4), ("", found[5])) if mark)
+    return f"{word or ''}\\{mark}"
+
 
 KIND_ORDER = (*GUIDANCE_KINDS, *WORK_KINDS, *HELP_KINDS)
 _TITLES = {
@@ -94,17 +158,17 @@ def page(groups: Sequence[Group]) -> Iterator[str]:
     yield _head(groups)
     yield "## Contents\n\n"
     for group in groups:
-        yield f"- [{md.one_line(group.title)}](#{group.name}) ({_counted(group)})\n"
+        yield f"- [{one_line(group.title)}](#{group.name}) ({_counted(group)})\n"
         for name, title, found in group.parts():
             yield f"  - [{title}](#{group.name}--{name}) ({len(found)})\n"
     for group in groups:
-        yield f'\n<a id="{group.name}"></a>\n\n## {md.one_line(group.title)}\n'
+        yield f'\n<a id="{group.name}"></a>\n\n## {one_line(group.title)}\n'
         yield from _body(group, "###", f"{group.name}--")
 
 
 def index(groups: Sequence[Group], *, is_complete: bool = True) -> str:
     """The table of contents of a folder of pages; before they are all there it says so."""
-    entries = (f"- [{md.one_line(one.title)}]({one.name}.md) ({_counted(one)})\n" for one in groups)
+    entries = (f"- [{one_line(one.title)}]({one.name}.md) ({_counted(one)})\n" for one in groups)
     unfinished = "" if is_complete else "This export was not finished: write it once more.\n\n"
     return f"{_head(groups)}{unfinished}## Contents\n\n{''.join(entries)}"
 
@@ -116,7 +180,7 @@ def pages_of(text: str) -> set[str] | None:
 
 def page_of(group: Group) -> Iterator[str]:
     """One place as a text of its own."""
-    yield f"# {md.one_line(group.title)}\n\n{_counted(group).capitalize()}.\n\n## Contents\n\n"
+    yield f"# {one_line(group.title)}\n\n{_counted(group).capitalize()}.\n\n## Contents\n\n"
     for name, title, found in group.parts():
         yield f"- [{title}](#{name}) ({len(found)})\n"
     yield from _body(group, "##", "")
@@ -130,7 +194,7 @@ def _head(groups: Sequence[Group]) -> str:
 def _body(group: Group, level: str, prefix: str) -> Iterator[str]:
     place = _place(group.scope)
     if place != group.title:
-        yield f"\n{md.code(place)}\n"
+        yield f"\n{code(place)}\n"
     for name, title, found in group.parts():
         yield f'\n<a id="{prefix}{name}"></a>\n\n{level} {title}\n'
         for record in found:
@@ -139,21 +203,21 @@ def _body(group: Group, level: str, prefix: str) -> Iterator[str]:
 
 
 def _memory(memory: JsonObject, *, with_kind: bool) -> str:
-    parts = [md.one_line(field_of(memory, "title"))]
-    parts += [text for name in ("summary", "detail") if (text := md.lines(field_of(memory, name)))]
+    parts = [one_line(field_of(memory, "title"))]
+    parts += [text for name in ("summary", "detail") if (text := lines(field_of(memory, name)))]
     if facts := items(memory, "facts"):
-        parts.append("\n".join(f"- {md.one_line(str(fact))}" for fact in facts))
+        parts.append("\n".join(f"- {one_line(str(fact))}" for fact in facts))
     if files := items(memory, "files"):
-        parts.append("Files: " + ", ".join(md.code(str(file)) for file in files))
+        parts.append("Files: " + ", ".join(code(str(file)) for file in files))
     status = field_of(memory, "status")
     told = [
-        md.code(field_of(memory, "id")),
+        code(field_of(memory, "id")),
         field_of(memory, "created_at")[:10],
         field_of(memory, "kind").replace("_", " ") if with_kind else "",
         status if status != "active" else "",
         "pinned" if memory.get("pinned") is True else "",
         f"origin: {field_of(memory, 'origin')}",
-        f"tags: {', '.join(md.one_line(str(tag)) for tag in tags)}" if (tags := items(memory, "tags")) else "",
+        f"tags: {', '.join(one_line(str(tag)) for tag in tags)}" if (tags := items(memory, "tags")) else "",
     ]
     parts.append(" · ".join(filter(None, told)))
     return "\n\n".join(parts) + "\n"
@@ -161,17 +225,17 @@ def _memory(memory: JsonObject, *, with_kind: bool) -> str:
 
 def _session(session: JsonObject) -> str:
     summary = _summary(session)
-    parts = [md.one_line(_headline(session))]
+    parts = [one_line(_headline(session))]
     for name in _PROSE:
-        if (text := md.lines(field_of(summary, name))) and not (name == "request" and text == parts[0]):
+        if (text := lines(field_of(summary, name))) and not (name == "request" and text == parts[0]):
             parts.append(f"{_label(name)}: {text}")
     for name in _LISTS:
         if found := items(summary, name):
-            listed = "\n".join(f"- {md.one_line(str(one))}" for one in found)
+            listed = "\n".join(f"- {one_line(str(one))}" for one in found)
             parts.append(f"{_label(name)}:\n\n{listed}")
     if files := items(summary, "files_edited"):
-        parts.append("Files: " + ", ".join(md.code(str(file)) for file in files))
-    parts.append(f"{md.code(field_of(session, 'id'))} · {field_of(session, 'started_at')[:10]}")
+        parts.append("Files: " + ", ".join(code(str(file)) for file in files))
+    parts.append(f"{code(field_of(session, 'id'))} · {field_of(session, 'started_at')[:10]}")
     return "\n\n".join(parts) + "\n"
 
 

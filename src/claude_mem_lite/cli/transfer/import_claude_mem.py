@@ -20,18 +20,16 @@ from claude_mem_lite.cli.options import (
     require_named,
     require_there,
 )
-from claude_mem_lite.cli.output import items, plain
-from claude_mem_lite.cli.progress import Advance, progress
+from claude_mem_lite.cli.output import Advance, items, plain, progress
 from claude_mem_lite.cli.transfer.claude_mem_report import ProjectTold, Report, tell
 from claude_mem_lite.cli.transfer.send_with_retry import Sending, interrupted_after
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.told import part
+from claude_mem_lite.client.responses import part
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import MemoryLiteError, unreadable
-from claude_mem_lite.importers.claude_mem_db import TABLES, Kept, KeptRow, KeptSession, NotTaken, RowKind
+from claude_mem_lite.importers.claude_mem_db import TABLES, Kept, KeptRow, KeptSession, NotTaken, RowKind, left_tables
 from claude_mem_lite.importers.claude_mem_file import NAME, open_copy, own_database
-from claude_mem_lite.importers.claude_mem_left import left_tables
 from claude_mem_lite.importers.claude_mem_projects import KnownSession, Mapped, Projects, parents
 from claude_mem_lite.importers.claude_mem_rows import key_of, to_memory, to_said, to_session
 from claude_mem_lite.importers.transcripts import own_folders

@@ -9,12 +9,10 @@ from functools import partial
 import click
 
 from claude_mem_lite.cli.options import connect, json_option, place_options, require_there, where
-from claude_mem_lite.cli.output import items, plain, print_json
-from claude_mem_lite.cli.progress import progress
+from claude_mem_lite.cli.output import items, plain, print_json, progress
 from claude_mem_lite.cli.transfer.send_with_retry import Sending, interrupted_after
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import ImportStart
-from claude_mem_lite.client.told import whole
+from claude_mem_lite.client.responses import ImportStart, whole
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers.memory_file import Checked, Line, MemoryFile, open_memories
 from claude_mem_lite.models import JsonObject

@@ -21,8 +21,7 @@ from claude_mem_lite.cli.options import (
     require_named,
     require_there,
 )
-from claude_mem_lite.cli.output import plain, print_json
-from claude_mem_lite.cli.progress import Advance, progress
+from claude_mem_lite.cli.output import Advance, plain, print_json, progress
 from claude_mem_lite.cli.transfer.import_claude_mem import claude_mem
 from claude_mem_lite.cli.transfer.import_jsonl import jsonl
 from claude_mem_lite.cli.transfer.send_with_retry import Sending

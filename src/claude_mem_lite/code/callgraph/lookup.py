@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import cast
 
 from claude_mem_lite.code.freshness.cache_tables import batches, marks
+from claude_mem_lite.code.syntax.changes import SymbolKind
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.references import Call, Name, NameKind
-from claude_mem_lite.code.syntax.values import SymbolKind
 
 
 @dataclass(frozen=True, slots=True)

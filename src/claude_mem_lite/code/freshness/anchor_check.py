@@ -9,7 +9,7 @@ from claude_mem_lite.code.freshness.anchored_files import Effort, TiedFiles
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.relocation import Wanted
 from claude_mem_lite.code.syntax.anchors import CodeAnchor
-from claude_mem_lite.code.syntax.values import ABSENT, Symbol
+from claude_mem_lite.code.syntax.changes import ABSENT, Symbol
 
 AnchorState = Literal["same", "changed", "undone", "gone", "unknown"]
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.code.freshness.code_cache import CodeCache, FileCode
-from claude_mem_lite.code.freshness.moves import Places
+from claude_mem_lite.code.freshness.moves import KnownRenames, Places
 from claude_mem_lite.code.freshness.relocation import Absence, Elsewhere, Found, Wanted
-from claude_mem_lite.code.freshness.renames import KnownRenames
 from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree, is_bare
 from claude_mem_lite.code.syntax.anchors import CodeAnchor
-from claude_mem_lite.code.syntax.values import Symbol
+from claude_mem_lite.code.syntax.changes import Symbol
 
 _MOST_FILES = 2_000
 # Of the time that somebody waits: others are to be looked at as well.

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from claude_mem_lite import __version__
 from claude_mem_lite.code.freshness.working_tree import FileState
+from claude_mem_lite.code.syntax.changes import Symbol
 from claude_mem_lite.code.syntax.references import References
-from claude_mem_lite.code.syntax.values import Symbol
 from claude_mem_lite.db.connection import atomic, open_for_writing
 
 _FORMAT = 4

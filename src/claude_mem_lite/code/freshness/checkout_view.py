@@ -1,24 +1,60 @@
-"""A checkout as one context or one answer sees it, within the time there is for it."""
+"""A checkout as one context or one answer sees it, within the time there is for it.
+
+How the code stands in the checkout that a context is for, as the layers ask for it."""
 
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, Protocol
 
 from claude_mem_lite.code.freshness.anchor_check import AnchorFound, Tie, check_anchors
 from claude_mem_lite.code.freshness.anchored_files import Effort
-from claude_mem_lite.code.freshness.checkout import ChangeState, RenamedSince
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.last_verdicts import LastVerdicts
+from claude_mem_lite.code.freshness.moves import KnownRenames
 from claude_mem_lite.code.freshness.relocation import Elsewhere
-from claude_mem_lite.code.freshness.renames import KnownRenames
 from claude_mem_lite.code.freshness.time_budget import LookTime
-from claude_mem_lite.code.freshness.verdicts import Freshness, judge
+from claude_mem_lite.code.freshness.verdicts import Freshness, LastVerdicts, judge
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, anchor_of
-from claude_mem_lite.code.syntax.values import ABSENT, CodeChange
+from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import sessions
-from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.store.branches import Hidden
+
+
+class RenamedSince(NamedTuple):
+    """A function has another name by now, whatever else was done to it."""
+
+    name: str
+
+
+ChangeState = Literal["as told", "changed since", "gone since", "undone since", "unknown"] | RenamedSince
+
+
+class Checkout(Protocol):
+    """What a look at the working tree tells, within the time there is."""
+
+    @property
+    def hidden(self) -> Hidden:
+        """The branches whose work is not here."""
+
+    def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
+        """Whether the code that memories tell of is still as they tell it, by their ids."""
+
+    def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
+        """Whether functions are still as a session left them, one answer a change."""
+
+
+class Unseen:
+    """No checkout to look at: everything is taken as it was told."""
+
+    hidden: Hidden = ()
+
+    def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:  # noqa: ARG002
+        return {}
+
+    def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
+        return ["unknown"] * len(changes)
 
 
 @dataclass(frozen=True, slots=True)

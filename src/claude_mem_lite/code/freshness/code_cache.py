@@ -16,11 +16,10 @@ from typing import TypeVar
 
 from claude_mem_lite.code.freshness import cache_tables
 from claude_mem_lite.code.freshness.cache_tables import ReadFile
-from claude_mem_lite.code.freshness.file_reader import is_whole, name_now, read_file
-from claude_mem_lite.code.freshness.recent import RecentFiles
+from claude_mem_lite.code.freshness.file_reader import RecentFiles, is_whole, name_now, read_file
 from claude_mem_lite.code.freshness.working_tree import LARGEST_BYTES, FileState, WorkingTree, is_path_within
+from claude_mem_lite.code.syntax.changes import Symbol
 from claude_mem_lite.code.syntax.languages import language_of
-from claude_mem_lite.code.syntax.values import Symbol
 from claude_mem_lite.db.connection import open_for_reading
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

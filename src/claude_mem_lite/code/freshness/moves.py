@@ -1,12 +1,20 @@
-"""Where files that are missing may have been moved to, by git's history and index. Called when memories are checked."""
+"""Where files that are missing may have been moved to, by git's history and index. Called when memories are checked.
+
+Under which names the code of memories went on, by what sessions did to it and what earlier looks found.
+
+Asked only of what is missing: by its body alone it can be followed no further than to its next edit."""
 
 import os
+import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 
 from claude_mem_lite.code.git.repository import Repository
+from claude_mem_lite.code.syntax.anchors import CodeAnchor
+from claude_mem_lite.store import symbol_changes
 
 _MOST_COMMITS = 100
 _MOST_LIKELY = 5
@@ -193,3 +201,26 @@ def _wanted(blobs: Mapping[tuple[str, str], tuple[str, str]]) -> _Wanted:
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+class KnownRenames:
+    """Those of one project. For the thread that its connection is for."""
+
+    def __init__(self, db: sqlite3.Connection, project: str) -> None:
+        self._db = db
+        self._project = project
+
+    def later(
+        self, anchor: CodeAnchor, files: Sequence[str], *, memory: str, told_at: datetime | None
+    ) -> list[CodeAnchor]:
+        """What an anchor's symbol became, the last first: under each name with the body it had last, if that is known.
+
+        `files` are those it may stand in; of a memory, by its id, also what looks have found counts."""
+        bodies = dict.fromkeys(symbol_changes.of(self._db, memory, anchor.file, anchor.name), "") if memory else {}
+        for file in files:
+            bodies |= symbol_changes.became(self._db, self._project, file, anchor.name, anchor.after, told_at)
+        return [
+            CodeAnchor(anchor.file, name, after=body, before=anchor.before)
+            for name, body in reversed(bodies.items())
+            if name != anchor.name
+        ]

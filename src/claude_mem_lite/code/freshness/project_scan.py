@@ -9,20 +9,19 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.code.freshness.anchored_files import Effort
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.last_verdicts import LastVerdicts
+from claude_mem_lite.code.freshness.moves import KnownRenames
 from claude_mem_lite.code.freshness.relocation import Elsewhere
-from claude_mem_lite.code.freshness.renames import KnownRenames
-from claude_mem_lite.code.freshness.verdicts import Freshness, judge
+from claude_mem_lite.code.freshness.verdicts import Freshness, LastVerdicts, judge
 from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, Place
-from claude_mem_lite.store import memories, memory_queries, renames, retirements
-from claude_mem_lite.store.visibility import Hidden, is_hidden
+from claude_mem_lite.store import memories, memory_queries, retirements, symbol_changes
+from claude_mem_lite.store.branches import Hidden, is_hidden
+from claude_mem_lite.timestamps import Clock
 
 # A hook that asks for context may have to wait for a step.
 STEP_S = 0.02
@@ -195,7 +194,7 @@ class Walk:
         if renamed:
             with atomic(self.db):
                 for id_, some in renamed.items():
-                    renames.note(self.db, id_, some)
+                    symbol_changes.note(self.db, id_, some)
 
     def _retire(self, gone: Sequence[Memory], told: Mapping[str, Freshness]) -> Iterator[None]:
         """Retire those that are gone in the other checkouts as well."""

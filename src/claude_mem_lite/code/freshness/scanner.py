@@ -17,15 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from claude_mem_lite.clock import Clock
-from claude_mem_lite.code.freshness.branch_visibility import Look
-from claude_mem_lite.code.freshness.branching import Branching, store_branches
+from claude_mem_lite.code.freshness.branch_visibility import Branching, Look, store_branches
 from claude_mem_lite.code.freshness.checkout_view import SeenCheckout
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.last_verdicts import LastVerdicts
 from claude_mem_lite.code.freshness.project_scan import Here, PassedOver, Root, Walk
 from claude_mem_lite.code.freshness.relocation import Elsewhere
 from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.freshness.verdicts import LastVerdicts
 from claude_mem_lite.code.freshness.working_tree import is_bare
 from claude_mem_lite.code.git.repository import Repository, open_repository
 from claude_mem_lite.code.syntax.anchors import read_anchor
@@ -33,6 +31,7 @@ from claude_mem_lite.models import Place
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.timestamps import Clock
 
 LOOK_S = 0.04
 """How much a context may work on its looks at the checkout."""

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
-from claude_mem_lite.code.manifests.manifest_files import Root, Table
-from claude_mem_lite.code.manifests.names import is_plain_name
+from claude_mem_lite.code.manifests.manifest_files import Root, Table, is_plain_name
 
 Purpose = Literal["test", "lint", "format", "build", "run"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)

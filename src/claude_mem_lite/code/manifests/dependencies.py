@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from claude_mem_lite.code.manifests.manifest_files import Root
-from claude_mem_lite.code.manifests.names import is_plain_name
+from claude_mem_lite.code.manifests.manifest_files import Root, is_plain_name
 
 MOST = 10
 MOST_COUNTED = 300

@@ -2,17 +2,21 @@
 
 A repository may be foreign, and made to be slow. What is broken, too large or behind a link is not there, and all that
 is done with what is read takes time in proportion to its length: the thread that looks works for all projects. There is
-no clock in it, so that a busy machine reads what an idle one does."""
+no clock in it, so that a busy machine reads what an idle one does.
+
+Names that a foreign repository gives to things: which of them may be repeated to an agent."""
 
 import json
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from claude_mem_lite.code.git.safe_files import read_bytes
-from claude_mem_lite.toml_care import is_modest
+from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.project_config import is_modest
 
 LARGEST_BYTES = 64 * 1024
 # Generated parts make this one long, and reading JSON is quick.
@@ -132,3 +136,23 @@ class Table:
         """The strings of a list, in their order."""
         is_list = isinstance(self._value, Sequence) and not isinstance(self._value, str)
         return [item for item in self._value if isinstance(item, str)] if is_list else []  # type: ignore[attr-defined]
+
+
+_LONGEST = 80
+# Of a name with slashes, each part by itself: `github.com/gin-gonic/gin`.
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
+_BETWEEN_WORDS = re.compile(r"[._/@-]")
+_MOST_WORDS = 5
+_SPEAKS = frozenset("you your must should shall always never instructions prompt please".split())  # noqa: SIM905
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name is short, of plain letters, and no sentence with hyphens for its blanks."""
+    parts = name.removeprefix("@").split("/") if len(name) <= _LONGEST else []
+    if not parts or not all(map(_PART.fullmatch, parts)):
+        return False
+    words = [_BETWEEN_WORDS.split(part.lower()) for part in parts]
+    if any(len(one) > _MOST_WORDS for one in words):
+        return False
+    told = [word for one in words for word in one]
+    return not (_SPEAKS & set(told) or reads_like_an_order(" ".join(told)))

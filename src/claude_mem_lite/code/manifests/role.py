@@ -1,12 +1,134 @@
-"""What a project is, in one sentence: what its manifest says of it, else how its README begins."""
+"""What a project is, in one sentence: what its manifest says of it, else how its README begins.
+
+Which sentences of a foreign repository describe a thing, and may be repeated to an agent: few, and in doubt none.
+
+A description can be written to be obeyed. It is told in the start context, so it has to look like what it is told as:
+one sentence in English about a thing, in plain letters, that addresses nobody, wants nothing and leads nowhere."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
-from claude_mem_lite.code.manifests.describing import description
 from claude_mem_lite.code.manifests.manifest_files import READMES, Root
-from claude_mem_lite.compress.prose.markdown import passages, plain
-from claude_mem_lite.text import one_line
+from claude_mem_lite.compress.prose.markdown import passages, plain, sentences
+from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.compress.prose.verbs import BASES
+from claude_mem_lite.safety.redact import redact
+from claude_mem_lite.text import one_line, within
+
+LONGEST = 160
+_LONGEST_READ = 4 * LONGEST
+_LEAST_WORDS = 4
+_LONGEST_WORD = 40
+_ENDS = " ,;:.!(–—-"
+_ALIKE = str.maketrans("’‘“”", "''\"\"")
+_USER_INTERFACE = re.compile(r"\buser (?=interfaces?\b)")
+_WORD = re.compile(r"[a-z']+")
+_LETTERS = re.compile(r"[A-Za-z0-9 .,;:'\"()/+&%_–—…-]*")
+_SHARP = re.compile(r"\b([CFJ])#(?!\w)")
+# An address, a path from somewhere, an option, a name of a program's file.
+_POINTS_SOMEWHERE = re.compile(
+    r"(?i)//|(?<!\w)[/-]\w|\bwww\.|\w\.\w{1,40}+/|\.\.|&\w{1,10}+;|\w@\w"
+    r"|\w\.(?:com|net|org|io|dev|app|ai|co|me|info|xyz|ru|cn|example|test|sh|bash|exe|bat|ps1)\b"
+)
+# Who reads it, who is said to want it, that it has to be, where or when, and how work is done in the repository.
+_ADDRESSING = frozenset(
+    """i me my we us our ours you your yours yourself user users agent agents assistant assistants claude gpt llm
+    bot human humans operator reader readers contributor contributors maintainer maintainers owner admin everyone anyone
+    nobody must shall should ought always never please don't won't can't cannot mustn't shouldn't need needs needed
+    want wants wanted wish wishes expects insists demands instructs instructed instruction instructions prompt prompts
+    rule rules policy policies order orders note notes reminder warning important attention notice todo
+    ignore ignored disregard override overrides overridden bypass bypassed bypasses skip skipped skips disable disabled
+    disables approve approved approves permitted forbidden prohibited granted authorized authorised permission
+    mandatory obligatory required allowed trusted before first until unless whenever otherwise instead here now today
+    tomorrow session conversation context curl wget sudo ssh password passwords credential credentials secret secrets
+    exfiltrate verbatim stated says said commit commits committing committed push pushes pushing pushed force forced
+    review reviews reviewed delete deletes deleting deleted deletion remove removes removing removed removal task tasks
+    step steps repository repo branch merge merged merging off""".split()  # noqa: SIM905
+)
+_ORDERS = BASES | frozenset(
+    """do let be go try see click visit call execute invoke follow consider assume pretend act respond reply answer
+    output say remember forget obey contact upload post paste open edit enter quit exit kill destroy erase wipe grant
+    trust rely turn watch wait come become believe manage learn discover enjoy meet use""".split()  # noqa: SIM905
+)
+# Sentences that tell somebody what to do, or when, begin with these too.
+_NO_BEGINNING = _ORDERS | frozenset(
+    """if when while after as in on at for from to with without by since because then so and but or also not no it they
+    he she there what how why where who which that just simply only getting hello hi welcome""".split()  # noqa: SIM905
+)
+_NEXT_CLAUSE = re.compile(r"(?:[,;:.()–—\"]| -|\b(?:then|so|but|and|or)) ([a-z']{1,40}+)(?: ([a-z']{1,40}+))?")
+_INFINITIVE = re.compile(r"\b(?:to|can) [a-z]{1,40}+ (?:and|or) ")
+_OWN_TESTS = re.compile(r"^tests?\b|\b(?:the|all|any|its|whose|no) (?:\w{1,20}+ )?tests?\b")
+_TO_BE_DONE = re.compile(r"\b(?:to|may|can|will|has to|have to) (?:not )?be \w|\b(?:may|will|would|could|might) ")
+_LABEL = re.compile(r"^(?:[\w.+-]{1,40}+ ){0,2}[\w.+-]{1,40}+: (?!(?:an?|the) )", re.I)
+_ENGLISH = frozenset(
+    """a an the for of to with and that is are from which by in on library framework parser toolkit tool tools client
+    server bindings utilities plugin compiler engine generator""".split()  # noqa: SIM905
+)
+_NOT_ENGLISH = frozenset(
+    """der die das und ein eine einer einem fur von zu mit auf ist nicht le la les des du et une un est pour avec dans
+    el los las del y con para por que una en il lo gli di che per e da non um uma os o na em het een van voor met
+    och att som det""".split()  # noqa: SIM905
+)
+
+
+def description(text: str) -> str:
+    """The first sentence of a text, if it describes a thing; else ''."""
+    told = _SHARP.sub(r"\1-sharp", one_line(_visible(text[:_LONGEST_READ])))
+    told = next(iter(sentences(told)), "").strip(_ENDS)
+    is_safe = _describes(told) and not reads_like_an_order(told) and redact(told) == told
+    return within(told, LONGEST) if is_safe else ""
+
+
+def _visible(text: str) -> str:
+    """The text in one way of writing, without accents, pictures and what cannot be seen; blanks stay blanks."""
+    apart = unicodedata.normalize("NFKD", text.translate(_ALIKE))
+    kept = (" " if char.isspace() else char for char in apart if char.isspace() or not _is_unseen(char))
+    return "".join(kept)
+
+
+def _is_unseen(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "So")
+
+
+def _describes(told: str) -> bool:
+    words = _WORD.findall(_USER_INTERFACE.sub("", told.lower()))
+    if len({word for word in words if len(word) > 1}) < _LEAST_WORDS - 1 or len(words) < _LEAST_WORDS:
+        return False
+    if not _LETTERS.fullmatch(told) or not _is_closed(told):
+        return False
+    if words[0] in _NO_BEGINNING or _ADDRESSING & set(words) or not _is_english(words):
+        return False
+    if _POINTS_SOMEWHERE.search(told) or _LABEL.match(told) or _TO_BE_DONE.search(told.lower()):
+        return False
+    if _OWN_TESTS.search(told.lower()) or any(len(word) > _LONGEST_WORD for word in told.split()):
+        return False
+    return not _goes_on_with_an_order(told.lower())
+
+
+def _is_english(words: list[str]) -> bool:
+    """Whether it can be judged here at all: an order in another language would not be known for one."""
+    return bool(_ENGLISH & set(words)) and not _NOT_ENGLISH & set(words)
+
+
+def _is_closed(told: str) -> bool:
+    """Whether no bracket or quote closes what the sentence did not open: that could end the line it is told in."""
+    depth = 0
+    for char in told:
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return False
+    return depth == 0 and told.count('"') % 2 == 0
+
+
+def _goes_on_with_an_order(told: str) -> bool:
+    """Whether a later part begins like an order: "A fine till, run the tests". "To count and print" is none."""
+    for found in _NEXT_CLAUSE.finditer(told):
+        is_verb = found[1] in _ORDERS and (found[2] is None or found[2] not in ("is", "are"))
+        if is_verb and not _INFINITIVE.search(told, max(0, found.start() - 60), found.end()):
+            return True
+    return False
+
 
 # What looks for markdown goes some hundred characters on from each sign: of a text as long as this that is soon done.
 _LONGEST_README = 4 * 1024

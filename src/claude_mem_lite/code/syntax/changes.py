@@ -1,9 +1,50 @@
-"""Two states of a file -> what became of its functions and classes; and several such changes in a row as one."""
+"""Two states of a file -> what became of its functions and classes; and several such changes in a row as one.
+
+What code is made of, as values: functions and classes, and what became of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from claude_mem_lite.code.syntax.values import ABSENT, PRESENT, CodeChange, Symbol, SymbolAction
+SymbolKind = Literal["function", "method", "class"]
+SymbolAction = Literal["new", "modified", "deleted"]
+ABSENT = "-"
+"""In the place of a hash: it is not there."""
+PRESENT = "+"
+"""In the place of a hash: it is there, whatever it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A function, method or class as a file defines it."""
+
+    name: str
+    """Qualified by what it stands in: `Session.renew`."""
+    kind: SymbolKind
+    signature: str
+    """What comes before its body, on one line."""
+    first: int
+    last: int
+    """Lines, from 1."""
+    body: str
+    """A hash of all it says, but for its own name, spaces, comments, and what other symbols inside it say."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChange:
+    """What became of a symbol, or of a whole file when `name` is empty."""
+
+    file: str
+    name: str
+    kind: SymbolKind | Literal["file"]
+    action: SymbolAction
+    signature: str = ""
+    was: str = ""
+    """The name it had before; of a file, its path."""
+    before: str = ABSENT
+    after: str = ABSENT
+    """The hashes of its body, or ABSENT; of a file PRESENT or ABSENT."""
+
 
 # A body of one or two lines is like many others: it says nothing about which was renamed to which.
 _LEAST_LINES = 3

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from claude_mem_lite.code.syntax.call_paths import UNKNOWN, member_of, path_of, text_of, type_path
 from claude_mem_lite.code.syntax.call_queries import QUERIES
 from claude_mem_lite.code.syntax.languages import parse, query
-from claude_mem_lite.code.syntax.parts import DEFINING, Part
-from claude_mem_lite.code.syntax.symbols import read_scopes
+from claude_mem_lite.code.syntax.symbols import DEFINING, Part, read_scopes
 
 if TYPE_CHECKING:
     from tree_sitter import Node

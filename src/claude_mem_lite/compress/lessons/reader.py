@@ -6,13 +6,20 @@ Called with sentences of bounded length (see spoken.py); in doubt a sentence sta
 from dataclasses import replace
 
 from claude_mem_lite.compress.lessons import chinese, german
-from claude_mem_lite.compress.lessons.lesson import GENERAL, STATED, Lesson, order, says_something
-from claude_mem_lite.compress.lessons.scopes import is_about_here, without_scope
+from claude_mem_lite.compress.lessons.lesson import (
+    GENERAL,
+    STATED,
+    Lesson,
+    is_about_here,
+    order,
+    says_something,
+    without_scope,
+)
 from claude_mem_lite.compress.lessons.stated_kinds import is_order, named_kind
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.compress.prose.sentence_types import states_decision
-from claude_mem_lite.compress.prose.spoken import LONGEST_SENTENCE
 from claude_mem_lite.compress.prose.statement import without_lead
+from claude_mem_lite.compress.prose.user_voice import LONGEST_SENTENCE
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Kind
 from claude_mem_lite.scopes import UNIVERSAL_KINDS

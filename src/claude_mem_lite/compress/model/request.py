@@ -1,14 +1,17 @@
 """Turns told by a model: one question a turn, the answer checked and joined with the exact facts of rules.
 
-Called by the worker when a provider is configured; stores nothing and decides nothing about when to ask."""
+Called by the worker when a provider is configured; stores nothing and decides nothing about when to ask.
+
+The prompts that models are given: files of the package, each with its version in the first line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 
 from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.compress.model.lesson_verdicts import KINDS as LESSON_KINDS
 from claude_mem_lite.compress.model.lesson_verdicts import ModelLesson, part_of, read_lessons
-from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.compress.model.provider_errors import OTHER_MODEL
 from claude_mem_lite.compress.model.response_json import read_answer
 from claude_mem_lite.compress.model.response_parser import read_drafts, read_summary
@@ -27,6 +30,23 @@ from claude_mem_lite.models import (
 )
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, overlap, within
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is told, and the version that is stored with all it answers."""
+
+    text: str
+    version: str
+
+
+@cache
+def load(name: str) -> Prompt:
+    """The prompt of this name. A changed text needs a new version: memories say by which one they were made."""
+    file = resources.files("claude_mem_lite") / "prompts" / f"{name}.md"
+    version, _, text = file.read_text("utf-8").partition("\n")
+    return Prompt(text.strip(), version.strip())
+
 
 MAX_TURN_TOKENS = 1_024
 """Longest answer about one turn: its memories, and the session so far."""

@@ -19,9 +19,8 @@ from claude_mem_lite.compress.prose.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.prose.markdown import capital, sentences
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import WORK_KINDS, Draft, JsonObject, JsonValue, SessionSummary, WorkKind
-from claude_mem_lite.safe_text import without_tags
 from claude_mem_lite.safety.redact import redact
-from claude_mem_lite.text import one_line, within
+from claude_mem_lite.text import one_line, within, without_tags
 
 _OTHER_NAMES: dict[str, WorkKind] = {
     "fix": "bugfix", "bug": "bugfix", "feat": "feature", "refactoring": "refactor", "chore": "change",

@@ -14,8 +14,7 @@ from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.toolcalls import shell
 from claude_mem_lite.compress.toolcalls.diagnostics import last_line
 from claude_mem_lite.compress.toolcalls.edits import describe, merge
-from claude_mem_lite.compress.toolcalls.folders import folder_of
-from claude_mem_lite.compress.toolcalls.payload_fields import typed_command
+from claude_mem_lite.compress.toolcalls.payload_fields import folder_of, typed_command
 from claude_mem_lite.compress.toolcalls.provenance import Hearsay, only_source, source_of
 from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, Edited, Ran, Step
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps

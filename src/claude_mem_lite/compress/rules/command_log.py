@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from claude_mem_lite.compress.compose.facts import answer_line, of_commit
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
-from claude_mem_lite.compress.toolcalls.diagnostics import last_line
+from claude_mem_lite.compress.toolcalls.diagnostics import last_line, tells_what_to_do
 from claude_mem_lite.compress.toolcalls.edits import describe, merge
-from claude_mem_lite.compress.toolcalls.error_words import tells_what_to_do
 from claude_mem_lite.compress.toolcalls.provenance import source_of
 from claude_mem_lite.compress.toolcalls.shell import Commit
 from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Edited, Ran, Step

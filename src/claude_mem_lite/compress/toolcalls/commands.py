@@ -1,7 +1,11 @@
-"""A shell command that an agent ran -> what it was for, whether it failed and why, what it did."""
+"""A shell command that an agent ran -> what it was for, whether it failed and why, what it did.
+
+What a test runner printed -> its totals, the failing tests and the first error of each.
+
+Told by the output, not by the command: `make check` and `npm test` hide which runner they call."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -9,17 +13,46 @@ from claude_mem_lite.compress.prose.clean import clean, clip
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.toolcalls import diagnostics, shell
 from claude_mem_lite.compress.toolcalls.command_results import results_of
+from claude_mem_lite.compress.toolcalls.diagnostics import told_error
 from claude_mem_lite.compress.toolcalls.edits import is_scratch
-from claude_mem_lite.compress.toolcalls.error_words import told_error
-from claude_mem_lite.compress.toolcalls.folders import Folder
-from claude_mem_lite.compress.toolcalls.payload_fields import fields, flatten, line, typed_command
+from claude_mem_lite.compress.toolcalls.payload_fields import Folder, fields, flatten, line, typed_command
 from claude_mem_lite.compress.toolcalls.shell_edits import read_shell_edits
 from claude_mem_lite.compress.toolcalls.steps import Edited, Ran, Step
+from claude_mem_lite.compress.toolcalls.test_runners import go, javascript, others, python
 from claude_mem_lite.compress.toolcalls.test_runners.test_run import FailedTest, TestRun
 from claude_mem_lite.compress.toolcalls.test_selection import Selection, read_selection
-from claude_mem_lite.compress.toolcalls.testruns import read_run
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonValue, ToolCall, text
+
+_PARSERS: tuple[Callable[[str], TestRun | None], ...] = (
+    python.pytest,
+    python.unittest,
+    javascript.jest,
+    javascript.vitest,
+    others.cargo,
+    go.go,
+    others.rspec,
+    javascript.mocha,
+    javascript.playwright,
+    others.maven,
+    others.gradle,
+    others.minitest,
+    others.phpunit,
+    others.dotnet,
+    others.ctest,
+    javascript.node,
+    javascript.bun,
+    others.deno,
+)
+
+
+def read_run(output: str) -> TestRun | None:
+    """The test run that a command's (cleaned) output shows, or None."""
+    for parse in _PARSERS:
+        if run := parse(output):
+            return run
+    return None
+
 
 # What the inbox lets through is looked at whole: the one line that matters may stand in the middle.
 _LONGEST_OUTPUT = 600_000

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from claude_mem_lite.code.syntax.changes import compare
+from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, CodeChange, Symbol, compare
 from claude_mem_lite.code.syntax.languages import language_of, parse
 from claude_mem_lite.code.syntax.symbols import read_symbols
-from claude_mem_lite.code.syntax.values import ABSENT, PRESENT, CodeChange, Symbol
 from claude_mem_lite.models import ToolCall, text
 
 LONGEST_HUNK = 4_000

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from claude_mem_lite.code.syntax.changes import combined
-from claude_mem_lite.code.syntax.values import CodeChange, SymbolAction
+from claude_mem_lite.code.syntax.changes import CodeChange, SymbolAction, combined
 from claude_mem_lite.compress.toolcalls.definition_lines import defined, enclosing, is_code
 from claude_mem_lite.compress.toolcalls.edit_states import LONGEST_HUNK, Hunk, file_change, states_of, symbol_changes
-from claude_mem_lite.compress.toolcalls.folders import Folder
+from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, JsonValue, SymbolChange, ToolCall, text
 

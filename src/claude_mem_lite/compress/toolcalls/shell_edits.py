@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from claude_mem_lite.compress.toolcalls import shell
 from claude_mem_lite.compress.toolcalls.edits import FileChange, new_file
-from claude_mem_lite.compress.toolcalls.folders import Folder
+from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 from claude_mem_lite.lazy_regex import lazy
 
 _FILE_NAME = lazy(r"(?!/|~|tmp/|\.\./|node_modules/|dist/|build/|target/)[\w./@+-]*[\w@+-]\.[A-Za-z]\w{0,9}")

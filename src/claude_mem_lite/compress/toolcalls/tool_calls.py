@@ -6,13 +6,13 @@ from claude_mem_lite.compress.prose.clean import clean, clip
 from claude_mem_lite.compress.toolcalls import diagnostics, shell
 from claude_mem_lite.compress.toolcalls.commands import read_command
 from claude_mem_lite.compress.toolcalls.edits import EDIT_TOOLS, is_scratch, read_change
-from claude_mem_lite.compress.toolcalls.folders import folder_of
 from claude_mem_lite.compress.toolcalls.payload_fields import (
     COMMAND_TOOLS,
     READ_TOOLS,
     WEB_TOOLS,
     fields,
     flatten,
+    folder_of,
     line,
 )
 from claude_mem_lite.compress.toolcalls.steps import (

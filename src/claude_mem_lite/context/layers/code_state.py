@@ -11,7 +11,7 @@ from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.user_rules import is_users_rule
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
 from claude_mem_lite.store import retirements
-from claude_mem_lite.store.visibility import is_hidden
+from claude_mem_lite.store.branches import is_hidden
 
 LEAST_CONFIDENCE = 0.5
 LONGEST = 420

@@ -8,8 +8,7 @@ from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.layers.code_state import back_again, is_asked_for, item_of, why_never, why_unsure
 from claude_mem_lite.context.layers.contradictions import Told, items_of
 from claude_mem_lite.context.layers.layer import FADE, Item
-from claude_mem_lite.context.layers.sessions import last_sessions
-from claude_mem_lite.context.layers.usage import UNUSED
+from claude_mem_lite.context.layers.sessions import UNUSED, last_sessions
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import ALWAYS, AT_START, Score, passes, score

@@ -12,17 +12,15 @@ from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.layers.code_state import LEAST_CONFIDENCE, back_again, item_of, why_not
 from claude_mem_lite.context.layers.contradictions import Told, items_of
 from claude_mem_lite.context.layers.layer import FADE, Item
-from claude_mem_lite.context.layers.sessions import MOST_SESSIONS, last_sessions
-from claude_mem_lite.context.layers.usage import UNUSED, memory_factors
+from claude_mem_lite.context.layers.sessions import MOST_SESSIONS, UNUSED, last_sessions, memory_factors
 from claude_mem_lite.context.order import confidence_floor, newest_first, shown
 from claude_mem_lite.context.project_setting import Setting, branch_words
 from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.context.scoring import is_stated
+from claude_mem_lite.context.scoring import NEUTRAL, SILENT, is_stated
 from claude_mem_lite.context.similarity import is_left_failing
-from claude_mem_lite.context.usefulness import NEUTRAL, SILENT
 from claude_mem_lite.models import MOST_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.visibility import is_hidden
+from claude_mem_lite.store.branches import is_hidden
 
 _SEEN_KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
 # More than are told: decisions among them may stand in another layer.

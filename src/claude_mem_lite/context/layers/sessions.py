@@ -1,4 +1,6 @@
-"""What the last sessions were about, and where the newest one stopped."""
+"""What the last sessions were about, and where the newest one stopped.
+
+What earlier sessions made of candidates for the start: what they had no use for sinks, until it is silent."""
 
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
@@ -9,15 +11,34 @@ from claude_mem_lite.context.layers.code_state import verdict_of
 from claude_mem_lite.context.layers.headlines import told_as
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.still_valid import Held, held
-from claude_mem_lite.context.layers.usage import UNUSED, is_unused, session_factors
 from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
 from claude_mem_lite.context.project_setting import Setting, from_root
 from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.context.scoring import is_stated
+from claude_mem_lite.context.scoring import NEUTRAL, SILENT, factor, is_stated, start_factor
 from claude_mem_lite.context.similarity import Said
 from claude_mem_lite.models import REQUEST_LEAD, Memory, Session
-from claude_mem_lite.store import memories, sessions
-from claude_mem_lite.store.visibility import is_hidden
+from claude_mem_lite.store import memories, receipts, sessions
+from claude_mem_lite.store.branches import is_hidden
+
+UNUSED = "no session had use for it"
+
+
+def memory_factors(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, float]:
+    """What the relevance of memories is multiplied by; 1 where nothing is known."""
+    tallies = receipts.standing_tallies(db, ids, at_need=False)
+    return {id_: start_factor(tallies[id_]) if id_ in tallies else NEUTRAL for id_ in ids}
+
+
+def session_factors(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, float]:
+    """Return the use of sessions; one at 0 is not told of any more. Of sessions much more is used than of memories, and
+    each is told to few before newer ones take its place: the rule of moments of need fits."""
+    tallies = receipts.standing_tallies(db, ids, at_need=False)
+    return {id_: factor(tallies[id_]) if id_ in tallies else NEUTRAL for id_ in ids}
+
+
+def is_unused(use: float) -> bool:
+    return use <= SILENT
+
 
 MOST_SESSIONS = 10
 _MAX_CANDIDATES = 60

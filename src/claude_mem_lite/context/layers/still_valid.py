@@ -14,7 +14,7 @@ from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import is_stated
 from claude_mem_lite.context.similarity import Said
 from claude_mem_lite.models import REQUEST_LEAD, Memory, Session, SessionSummary
-from claude_mem_lite.store import decisions, memories, memory_links, tombstones
+from claude_mem_lite.store import memories, memory_links, memory_queries, tombstones
 
 _SAYS_IT, _SAYS_MOST_OF_IT = 0.8, 0.6
 # "Decided to …" has one word more than what was decided.
@@ -34,7 +34,7 @@ class Held:
 
 def held(db: sqlite3.Connection, occasion: Occasion, setting: Setting, found: Sequence[Session]) -> list[Held]:
     """The sessions as they may be told of now."""
-    by_session = decisions.of_sessions(db, found)
+    by_session = memory_queries.of_sessions(db, found)
     standing = _standing(db, occasion, [memory for made in by_session.values() for memory in made])
     is_asked_for = any(one.summary.key_decisions or one.summary.learned for one in found)
     stated = _stated(db, occasion, setting) if is_asked_for else []

@@ -14,14 +14,12 @@ from claude_mem_lite.context.layers.code_state import note_since, verdict_of, wh
 from claude_mem_lite.context.prompt import keywords, scoring
 from claude_mem_lite.context.prompt.answers import Ask, answers
 from claude_mem_lite.context.prompt.candidates import Candidate
-from claude_mem_lite.context.prompt.keywords import Keywords
+from claude_mem_lite.context.prompt.keywords import Keywords, Synonyms
 from claude_mem_lite.context.prompt.questions import is_question
 from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score, Shared
-from claude_mem_lite.context.prompt.synonyms import Synonyms
 from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.context.scoring import is_stated
+from claude_mem_lite.context.scoring import factor, is_stated
 from claude_mem_lite.context.similarity import why_said_already
-from claude_mem_lite.context.usefulness import factor
 from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Memory, ReceiptItem, Tally, Weighed
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.store.index import fts

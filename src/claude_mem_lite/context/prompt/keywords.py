@@ -1,11 +1,15 @@
-"""A prompt -> the words it can be answered by: names and paths whole and split, nothing that any prompt could say."""
+"""A prompt -> the words it can be answered by: names and paths whole and split, nothing that any prompt could say.
+
+What stands for what in a prompt: the list of the package, joined with the user's own `<home>/synonyms.toml`."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 from claude_mem_lite.compress.prose.clean import without_own_blocks
+from claude_mem_lite.config_loader import read_synonyms
 from claude_mem_lite.models import LONGEST_PROMPT, Memory
 from claude_mem_lite.text import query_words, stems
 
@@ -145,3 +149,18 @@ def _can_tell(word: str) -> bool:
 @lru_cache(maxsize=512)  # the words of one prompt are looked for in several memories
 def _stems(words: tuple[str, ...]) -> Collection[str]:
     return stems(" ".join(words)) or words[:1]
+
+
+Synonyms = Mapping[str, tuple[str, ...]]
+_DEFAULTS = Path(__file__).with_name("synonyms.toml")
+
+
+def load(path: Path) -> Synonyms:
+    """The synonyms in force; ConfigError when the user's file cannot be read."""
+    return {**defaults(), **read_synonyms(path)}
+
+
+@cache
+def defaults() -> Synonyms:
+    """Those that come with the package."""
+    return read_synonyms(_DEFAULTS)

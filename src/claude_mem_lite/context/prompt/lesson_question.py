@@ -19,11 +19,11 @@ from claude_mem_lite.context import render
 from claude_mem_lite.knowledge.lessons import collection
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.models import Event
-from claude_mem_lite.safe_text import unframed
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import turns
 from claude_mem_lite.store.lesson_candidates import STATES, Candidate
+from claude_mem_lite.text import unframed
 
 PROMPTS_PER_QUESTION = 7
 MIN_BETWEEN = timedelta(minutes=5)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from claude_mem_lite.client.worker_process import worker_interpreter
-from claude_mem_lite.db import backup_files, lineage, recovery_log
+from claude_mem_lite.db import backup_files, change_counter, recovery_log
 from claude_mem_lite.db.integrity import damage_of, not_a_file, reading
 from claude_mem_lite.db.migrations import applied_to
 from claude_mem_lite.db.open_files import foreign_logs
@@ -77,7 +77,7 @@ def check_backups(home: Home, now: datetime) -> Check:
         return Check("backups", "ok", "none yet; the worker makes one a day")
     readable = {one: of for one in kept if (of := _lineage_of(one.path))}
     lost = len(kept) - len(readable)
-    own = lineage.of_file(home.memory_db)
+    own = change_counter.of_file(home.memory_db)
     usable = [one for one, of in readable.items() if of == own or not own]
     if not usable:
         found = f"{lost} of {len(kept)} cannot be read" if lost else f"all {len(kept)} are of another memory"
@@ -126,7 +126,7 @@ def _known_steps(home: Home) -> Sequence[str] | None:
 def _lineage_of(backup: Path) -> str:
     """Which memory a backup is of; '' when it cannot be read, as far as a look at its tables tells."""
     with suppress(sqlite3.Error):
-        return "" if damage_of(backup, thoroughly=False) else lineage.of_file(backup)
+        return "" if damage_of(backup, thoroughly=False) else change_counter.of_file(backup)
     return ""
 
 

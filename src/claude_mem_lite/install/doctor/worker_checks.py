@@ -8,8 +8,7 @@ from pathlib import Path
 from claude_mem_lite import __version__
 from claude_mem_lite.agents.permissions import tools_allowed
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Health
-from claude_mem_lite.client.told import number, whole
+from claude_mem_lite.client.responses import Health, number, whole
 from claude_mem_lite.client.worker_process import ensure_worker, worker_interpreter
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install.doctor.check import FIX, Check

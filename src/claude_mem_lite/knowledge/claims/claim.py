@@ -8,15 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from claude_mem_lite.knowledge.claims import ways
-from claude_mem_lite.knowledge.claims.alternatives import FAMILIES, ROLES, SAME_NAMES
+from claude_mem_lite.knowledge.claims import claim_patterns
 from claude_mem_lite.knowledge.claims.claim_patterns import (
     ABOUT,
+    FAMILIES,
     FILLERS,
     FORMS,
     GENERAL,
     NUMBER,
     PLACES,
+    ROLES,
+    SAME_NAMES,
     SEVERAL_AT_ONCE,
     TAIL,
     stem,
@@ -80,7 +82,7 @@ def contradict(one: str, other: str, *, against: tuple[bool, bool] = (False, Fal
     ours, theirs = stance_of(one, is_against=against[0]), stance_of(other, is_against=against[1])
     if not any(against) and (are_reversed(one, other) or differ_by_an_opposite(one, other)):
         return True
-    if not any(against) and ways.differ(ways.way_of(one), ways.way_of(other)):
+    if not any(against) and claim_patterns.differ(claim_patterns.way_of(one), claim_patterns.way_of(other)):
         return True
     if ours.takes and theirs.takes and _is_same(ours.takes, theirs.takes):
         return False
@@ -203,7 +205,10 @@ def _are_rivals(one: Stance, other: Stance) -> bool:
     numbers, others = _numbers(one.takes), _numbers(other.takes)
     if numbers and others and numbers != others and _names(one.takes) == _names(other.takes):
         return bool(_names(one.takes) or one.subject) and not one.subject & SEVERAL_AT_ONCE
-    if one.subject and any(ways.are_of_one_sort(one.takes, other.takes, sort) for sort in (ways.FORMATS, ways.NUMBERS)):
+    if one.subject and any(
+        claim_patterns.are_of_one_sort(one.takes, other.takes, sort)
+        for sort in (claim_patterns.FORMATS, claim_patterns.NUMBERS)
+    ):
         return True
     return any(_are_of_one_family(one.takes, other.takes, family) for family in FAMILIES)
 

@@ -48,7 +48,7 @@ def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
         return
     for other in opposed:
         if other not in older:
-            memory_links.note(db, memory.id, other.id, now)
+            memory_links.note_conflict(db, memory.id, other.id, now)
     _settle_exchanged(db, memory, [one.id for one in opposed], now)
 
 
@@ -67,7 +67,7 @@ def _settle_exchanged(db: sqlite3.Connection, memory: Memory, opposed: Sequence[
             if older.id == memory.id:
                 return
         else:
-            memory_links.note(db, memory.id, other.id, now)
+            memory_links.note_conflict(db, memory.id, other.id, now)
 
 
 def _said(memory: Memory) -> str:
@@ -123,7 +123,7 @@ def replace_by(db: sqlite3.Connection, id_: str, successor: str | None) -> bool:
     if row is None:
         return False
     fts.mark_again(db, row["seq"], memories.from_row(row))
-    memory_links.drop(db, id_)
+    memory_links.drop_conflicts(db, id_)
     return True
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 
 from claude_mem_lite.compress.lessons.candidates import LessonCandidate, lesson_candidates
 from claude_mem_lite.compress.prose.markdown import sentences
-from claude_mem_lite.compress.prose.spoken import spoken
+from claude_mem_lite.compress.prose.user_voice import spoken
 from claude_mem_lite.compress.rules.corrections import is_taught, said_by_user
 from claude_mem_lite.knowledge import quarantine, remember
 from claude_mem_lite.knowledge.lessons import evidence
@@ -18,7 +18,7 @@ from claude_mem_lite.knowledge.lessons.similarity import Likeness, has_same_word
 from claude_mem_lite.models import UNDONE_LEAD, Draft, Memory, Turn, TurnDigest
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import lesson_candidates as candidates
-from claude_mem_lite.store import memories, sightings, tombstones, turns
+from claude_mem_lite.store import memories, memory_links, tombstones, turns
 from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.text import one_line, overlap, stems, within
 
@@ -158,7 +158,7 @@ def _see(db: sqlite3.Connection, memory: Memory, told: Sequence[Candidate], turn
     """Store a memory, or see it again, in all the turns that said it."""
     if memories.find(db, memory.id) is None:
         memory = remember.add(db, memory, turn, now)
-    seen = sum(sightings.note(db, memory.id, one.turn) for one in told)
+    seen = sum(memory_links.note_sighting(db, memory.id, one.turn) for one in told)
     stored = replace(
         memory,
         times_seen=memory.times_seen + seen,

@@ -4,8 +4,7 @@ import sqlite3
 from datetime import datetime
 
 from claude_mem_lite.compress.model.lesson_verdicts import ModelLesson
-from claude_mem_lite.compress.model.prompts import load
-from claude_mem_lite.compress.model.request import Told
+from claude_mem_lite.compress.model.request import Told, load
 from claude_mem_lite.compress.prose.mentions import files_named
 from claude_mem_lite.knowledge import quarantine, remember, user_edits
 from claude_mem_lite.knowledge.lessons import collection, evidence

@@ -19,7 +19,7 @@ from claude_mem_lite.knowledge.lessons.candidate_json import read, written
 from claude_mem_lite.knowledge.lessons.similarity import has_same_words
 from claude_mem_lite.models import GUIDANCE_KINDS, TRUST, UNDONE_LEAD, JsonObject, Memory, text
 from claude_mem_lite.store import lesson_candidates as candidates
-from claude_mem_lite.store import memories, retirements, sightings, tombstones
+from claude_mem_lite.store import memories, memory_links, retirements, tombstones
 from claude_mem_lite.store.lesson_candidates import Candidate
 
 ACCEPT, DISMISS, EDIT = "accept_lesson", "dismiss_lesson", "edit_lesson"
@@ -146,7 +146,7 @@ def _accept(
         made = replace(made, kind=kind_asked(words), title=user_edits.title_of(words), summary=words)
     memory = _as_rule(replace(made, trust=TRUST["user"], confidence=1.0, made_by=made_by, last_seen_at=time_of(name)))
     stored = remember.add(db, memory, candidate.turn or name, now)
-    sightings.note(db, stored.id, name)
+    memory_links.note_sighting(db, stored.id, name)
     candidates.decide(db, candidate.id, "accepted", time_of(name), stored.id)
     reconcile.settle(db, stored, name, now)
     return stored.id
@@ -165,7 +165,7 @@ def _hold(name: str, memory: Memory, words: str, db: sqlite3.Connection, now: da
     if words:
         held = replace(held, title=user_edits.title_of(words), summary=words, made_by="user")
     held = _as_rule(held)
-    sightings.note(db, memory.id, name)
+    memory_links.note_sighting(db, memory.id, name)
     memories.rewrite(db, held)
     for one in candidates.of_memories(db, [memory.id]):
         candidates.decide(db, one.id, "accepted", time_of(name))
@@ -189,7 +189,7 @@ def _dismiss(name: str, subject: Candidate | Memory, db: sqlite3.Connection) -> 
         for own in _own_words(memory, said, memory.created_at):
             candidates.put(db, own)
             said.append(own)
-        sightings.note(db, memory.id, name)
+        memory_links.note_sighting(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", _DISMISSED, at) and memory.status == "retired":
             retirements.note(db, memory.id, "user", _DISMISSED, at)
     for one in said:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from claude_mem_lite.models import Filters, Kind, Memory
-from claude_mem_lite.store.index import conditions, filter_tokens, ranking
+from claude_mem_lite.store.index import filter_tokens, ranking
 from claude_mem_lite.text import index_text, query_words
 
 # Title, summary, facts, files with symbols and tags, detail; marks tell nothing.
@@ -85,7 +85,7 @@ def search(
     `hasty`: among very many memories less than half of the usual work is done, for the very best of them."""
     index = _HASTY_INDEX if hasty else _INDEX
     return ranking.best_rows(
-        db, index, words, _held(filters), lambda seqs: conditions.matching(db, filters, seqs), limit
+        db, index, words, _held(filters), lambda seqs: filter_tokens.matching(db, filters, seqs), limit
     )
 
 

@@ -1,12 +1,15 @@
 """The table `unindexed`: documents whose vector has to be made, or made anew. Who changes a document notes it here,
-and the worker makes it when it has time."""
+and the worker makes it when it has time.
+
+The table `derived_by`: which version made which part of the index. Another one has that part made anew."""
 
 import json
 import sqlite3
 from collections.abc import Collection
+from typing import Literal
 
 from claude_mem_lite.store.index import vectors
-from claude_mem_lite.store.index.documents import ALL_DOCUMENTS
+from claude_mem_lite.store.index.vectors import ALL_DOCUMENTS
 
 
 def note(db: sqlite3.Connection, document: int) -> None:
@@ -57,3 +60,19 @@ def all_again(db: sqlite3.Connection, *, words: bool) -> None:
 def count(db: sqlite3.Connection, *, words_only: bool = False) -> int:
     (number,) = db.execute("select count(*) from unindexed where words >= ?", (int(words_only),)).fetchone()
     return int(number)
+
+
+Part = Literal["words", "vectors"]
+
+
+def version_of(db: sqlite3.Connection, part: Part) -> str:
+    """What a part of the index was made by; '' when it never was."""
+    row = db.execute("select version from derived_by where part = ?", (part,)).fetchone()
+    return "" if row is None else str(row["version"])
+
+
+def set_version(db: sqlite3.Connection, part: Part, version: str) -> None:
+    db.execute(
+        "insert or replace into derived_by (part, version) values (:part, :version)",
+        {"part": part, "version": version},
+    )

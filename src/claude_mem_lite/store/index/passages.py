@@ -10,7 +10,7 @@ from datetime import datetime
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import LONGEST_TITLE, Filters, Passage, PassageKind, Session
 from claude_mem_lite.store.ids import one_by_prefix, short_id
-from claude_mem_lite.store.index import conditions, documents, filter_tokens, index_queue, ranking
+from claude_mem_lite.store.index import filter_tokens, index_queue, ranking, vectors
 from claude_mem_lite.text import index_text, one_line, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -109,7 +109,7 @@ def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit
         return []
 
     def fits(seqs: Sequence[int]) -> set[int]:
-        return conditions.matching_passages(db, filters, seqs)
+        return filter_tokens.matching_passages(db, filters, seqs)
 
     return ranking.best_rows(db, _INDEX, words, filter_tokens.for_passages(filters), fits, limit)
 
@@ -199,14 +199,14 @@ def _put(
         },
     ).fetchone()
     index_words(db, row["seq"], by_seq(db, [row["seq"]])[row["seq"]])
-    index_queue.note(db, documents.of_passage(row["seq"]))
+    index_queue.note(db, vectors.of_passage(row["seq"]))
 
 
 def _remove(db: sqlite3.Connection, condition: str, source: str) -> None:
     rows = db.execute(f"delete from passages where {condition} returning seq", {"source": source}).fetchall()
     for row in rows:
         db.execute("delete from passages_fts where rowid = ?", (row["seq"],))
-        index_queue.drop(db, documents.of_passage(row["seq"]))
+        index_queue.drop(db, vectors.of_passage(row["seq"]))
 
 
 def _text(row: sqlite3.Row) -> tuple[str, str]:

@@ -1,15 +1,48 @@
 """What texts mean: the tables `vectors` and `sketches`. Derived: the worker makes what is missing.
 
-A sketch is what search holds of every document in memory: a few bytes that tell what to look at in full."""
+A sketch is what search holds of every document in memory: a few bytes that tell what to look at in full.
+
+One number for whatever can be found: memories have the even ones, passages the odd."""
 
 import hashlib
 import json
 import sqlite3
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
-from claude_mem_lite.store.index.documents import ALL_DOCUMENTS
+ALL_DOCUMENTS = "select 2 * seq as document from memories union all select 2 * seq + 1 from passages"
+"""The number of every document there is, as SQL."""
+
+
+def of_memory(seq: int) -> int:
+    return 2 * seq
+
+
+def of_passage(seq: int) -> int:
+    return 2 * seq + 1
+
+
+def is_passage(document: int) -> bool:
+    return document % 2 == 1
+
+
+def seq_of(document: int) -> int:
+    return document // 2
+
+
+def apart(documents: Iterable[int]) -> tuple[list[int], list[int]]:
+    """The row numbers of those that are memories, and of those that are passages, in their order."""
+    seqs: tuple[list[int], list[int]] = [], []
+    for document in documents:
+        seqs[is_passage(document)].append(seq_of(document))
+    return seqs
+
+
+def count_documents(db: sqlite3.Connection) -> int:
+    (number,) = db.execute("select (select count(*) from memories) + (select count(*) from passages)").fetchone()
+    return int(number)
+
 
 DIMENSIONS = 256
 SKETCH_BYTES = 48

@@ -10,7 +10,7 @@ from typing import cast
 
 from claude_mem_lite.models import JsonObject, JsonValue, Place
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.index import documents, fts, passages, vectors
+from claude_mem_lite.store.index import fts, passages, vectors
 from claude_mem_lite.store.projects.marks import put_former_id
 
 _TABLES = {
@@ -199,10 +199,10 @@ def _index_again(db: sqlite3.Connection, change: str, project: str) -> None:
 def _mark_memory(db: sqlite3.Connection, seq: int) -> None:
     memory = memories.by_seq(db, [seq])[seq]
     fts.mark_again(db, seq, memory)
-    vectors.set_scope(db, documents.of_memory(seq), memory.scope)
+    vectors.set_scope(db, vectors.of_memory(seq), memory.scope)
 
 
 def _mark_passage(db: sqlite3.Connection, seq: int) -> None:
     passage = passages.by_seq(db, [seq])[seq]
     passages.mark_again(db, seq, passage)
-    vectors.set_scope(db, documents.of_passage(seq), f"project:{passage.project}")
+    vectors.set_scope(db, vectors.of_passage(seq), f"project:{passage.project}")

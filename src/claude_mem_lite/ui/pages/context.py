@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from claude_mem_lite.client.told import number, objects, whole
+from claude_mem_lite.client.responses import number, objects, whole
 from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, text
 from claude_mem_lite.text import counted
 from claude_mem_lite.ui.plots import WIDTH, Bar, budget_bar
-from claude_mem_lite.ui.projects import of_folder
-from claude_mem_lite.ui.templating import Asked, render
+from claude_mem_lite.ui.templating import Asked, of_folder, render
 
 _LARGEST_BUDGET = 100_000
 _MOST_LEFT_OUT = 200

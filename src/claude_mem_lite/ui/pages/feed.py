@@ -5,16 +5,13 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from urllib.parse import urlencode
 
-from claude_mem_lite.client.responses import Wanted
-from claude_mem_lite.client.told import objects, part
+from claude_mem_lite.client.responses import Wanted, objects, part
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.scopes import called
-from claude_mem_lite.ui import projects
-from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
-from claude_mem_lite.ui.projects import with_project_name
+from claude_mem_lite.ui import templating
 from claude_mem_lite.ui.repeated_text import is_same, listed
-from claude_mem_lite.ui.templating import Asked, render
+from claude_mem_lite.ui.templating import Asked, chosen_of, render, some, statuses_of, with_project_name
 
 _PAGE = 50
 _FURTHER = ("origin", "status", "since", "until")
@@ -42,7 +39,7 @@ def feed(asked: Asked) -> str:
     """The page, only its list, or what follows in it."""
     asked_for = chosen_of(asked, "project", "kind", "origin", "status", "since", "until")
     given = {name: value for name, value in asked_for.items() if value}
-    chosen = {**asked_for, "project": projects.chosen(asked)}
+    chosen = {**asked_for, "project": templating.chosen(asked)}
     told = asked.client.feed(
         Wanted(
             kinds=some(chosen["kind"]),

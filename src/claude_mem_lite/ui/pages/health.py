@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from claude_mem_lite.client.told import number, objects, part, whole
+from claude_mem_lite.client.responses import number, objects, part, whole
 from claude_mem_lite.models import OUTCOMES, JsonObject, text
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.text import counted

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Where
-from claude_mem_lite.client.told import number, objects
+from claude_mem_lite.client.responses import Where, number, objects
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, text, texts, users_word
 from claude_mem_lite.ui.templating import Action, Asked, id_of, render

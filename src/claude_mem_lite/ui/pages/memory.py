@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from claude_mem_lite.client.told import part
+from claude_mem_lite.client.responses import part
 from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.models import LONGEST_TEXT, JsonObject, text, texts
-from claude_mem_lite.ui.actions_memory import mark_of, said
+from claude_mem_lite.ui.actions import mark_of, said
 from claude_mem_lite.ui.repeated_text import listed
-from claude_mem_lite.ui.templating import Asked, render
-from claude_mem_lite.ui.texts import MOST_SHOWN, shortened
+from claude_mem_lite.ui.templating import MOST_SHOWN, Asked, render, shortened
 
 _LONGEST_FACT = 1_000
 _MOST_FACTS = 50

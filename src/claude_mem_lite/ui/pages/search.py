@@ -1,16 +1,16 @@
-"""Search as one types: memories and raw text, each with its score and what that is made of."""
+"""Search as one types: memories and raw text, each with its score and what that is made of.
+
+What is held back until the user has seen it: words of others that give orders to an agent."""
 
 from urllib.parse import urlencode
 
-from claude_mem_lite.client.responses import Wanted, Where
-from claude_mem_lite.client.told import NOTHING_CERTAIN, is_uncertain, part
+from claude_mem_lite.client.responses import NOTHING_CERTAIN, Wanted, Where, is_uncertain, part
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.scopes import called
-from claude_mem_lite.ui import projects
-from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
-from claude_mem_lite.ui.projects import with_project_name
+from claude_mem_lite.ui import templating
+from claude_mem_lite.ui.actions import said
 from claude_mem_lite.ui.repeated_text import listed
-from claude_mem_lite.ui.templating import EVERY_PROJECT, Asked, render
+from claude_mem_lite.ui.templating import EVERY_PROJECT, Asked, chosen_of, render, some, statuses_of, with_project_name
 
 _FIRST, _MOST = 25, 200
 _LONGEST_QUERY = 1_000
@@ -22,7 +22,7 @@ def search(asked: Asked) -> str:
     """The page, or only what was found."""
     query = asked.chosen("query")[:_LONGEST_QUERY]
     asked_for = chosen_of(asked, "project", "kind", "status")
-    chosen = {**asked_for, "project": projects.chosen(asked)}
+    chosen = {**asked_for, "project": templating.chosen(asked)}
     is_all = asked.chosen("limit") == str(_MOST)
     limit = _MOST if is_all else _FIRST
     hits = _found(asked, query, chosen, limit) if query else []
@@ -66,3 +66,24 @@ def _hit(hit: JsonObject) -> JsonObject:
         "pinned": hit.get("pinned") is True,
         "verdict": text(part(hit, "freshness").get("verdict")),
     }
+
+
+_AT_ONCE = 50
+_LONGEST = 2_000
+
+
+def quarantine(asked: Asked) -> str:
+    """The page, or only its list."""
+    waiting = asked.client.quarantine(Where("", all_projects=True), limit=_AT_ONCE + 1)
+    values = {
+        "waiting": [_shown(one) for one in waiting[:_AT_ONCE]],
+        "ids": [text(one.get("id")) for one in waiting[:_AT_ONCE]],
+        "has_more": len(waiting) > _AT_ONCE,
+    }
+    is_list = asked.chosen("only") == "list"
+    return render("quarantine_list.html" if is_list else "quarantine.html", **values)
+
+
+def _shown(memory: JsonObject) -> JsonObject:
+    whole = said(memory)
+    return {**memory, "said": whole[:_LONGEST], "is_cut": len(whole) > _LONGEST}

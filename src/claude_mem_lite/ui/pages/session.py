@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from claude_mem_lite.client.client import quoted
-from claude_mem_lite.client.responses import Where
-from claude_mem_lite.client.told import objects, part
+from claude_mem_lite.client.responses import Where, objects, part
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject, text, texts
-from claude_mem_lite.ui import projects
+from claude_mem_lite.ui import templating
 from claude_mem_lite.ui.repeated_text import beyond, listed
-from claude_mem_lite.ui.templating import Asked, render
-from claude_mem_lite.ui.texts import shortened
+from claude_mem_lite.ui.templating import Asked, render, shortened
 
 _TURNS_AT_ONCE = 50
 _ITEMS_AT_ONCE = 200
@@ -73,7 +71,7 @@ def session(asked: Asked) -> str:
         **timeline,
         session=told,
         id=id_,
-        project=projects.find(asked.client, text(told.get("project"))),
+        project=templating.find(asked.client, text(told.get("project"))),
         title=text(told.get("title")) or "A session without a headline",
         prose=_prose(told),
         lists=_lists(told),

@@ -11,12 +11,12 @@ from datetime import datetime
 from claude_mem_lite.code.freshness.scanner import time_for_context
 from claude_mem_lite.config import in_folder
 from claude_mem_lite.context import render
-from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.item_block import Given, block, with_relations
 from claude_mem_lite.context.layers.code_state import note_since, verdict_of, why_not
 from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.context.project_setting import Setting, detect
 from claude_mem_lite.context.prompt.scoring import source_of
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import ON_DEMAND, is_stated, passes, score
 from claude_mem_lite.context.similarity import why_said_already
@@ -38,12 +38,12 @@ from claude_mem_lite.models import (
     ReceiptItem,
     Tally,
 )
-from claude_mem_lite.safe_text import unframed
 from claude_mem_lite.store import receipts
+from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.session_context import IDS
-from claude_mem_lite.store.visibility import is_hidden
-from claude_mem_lite.worker.answers.building import build_start
+from claude_mem_lite.text import unframed
 from claude_mem_lite.worker.answers.in_flight import Known
+from claude_mem_lite.worker.answers.session_start import build_start
 from claude_mem_lite.worker.loop import Loop
 
 SHARES = {"project": 200, "language": 150, "universal": 150}

@@ -13,10 +13,10 @@ from functools import cached_property
 from claude_mem_lite.agents.adapters import adapted, is_foreign, takes
 from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
 from claude_mem_lite.agents.own_hooks import has_own_hooks
-from claude_mem_lite.code.freshness.checkout import ChangeState, Checkout
+from claude_mem_lite.code.freshness.checkout_view import ChangeState, Checkout
 from claude_mem_lite.code.freshness.time_budget import LookTime
 from claude_mem_lite.code.freshness.verdicts import Freshness
-from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.config import Config, in_folder, is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import ConfigError, PayloadError
@@ -24,7 +24,7 @@ from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.payload import STORED_LIMIT, parse
 from claude_mem_lite.models import Event, JsonObject, Memory, Place
-from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.store.branches import Hidden
 from claude_mem_lite.worker.loop import Loop
 
 WAY_BACK_S = 0.03

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from claude_mem_lite.agents.adapters import claude_reply
-from claude_mem_lite.code.freshness.checkout import Checkout
+from claude_mem_lite.code.freshness.checkout_view import Checkout
 from claude_mem_lite.code.freshness.scanner import time_for_context
 from claude_mem_lite.code.freshness.time_budget import LookTime
 from claude_mem_lite.config import Config, in_folder, is_excluded

@@ -12,8 +12,8 @@ from claude_mem_lite.context.prompt import lesson_question
 from claude_mem_lite.context.prompt.answers import Ask
 from claude_mem_lite.context.prompt.builder import PromptContext, Weigh, build_for_prompt
 from claude_mem_lite.context.prompt.candidates import Candidate
+from claude_mem_lite.context.prompt.keywords import Synonyms, defaults, load
 from claude_mem_lite.context.prompt.scoring import source_of
-from claude_mem_lite.context.prompt.synonyms import Synonyms, defaults, load
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ConfigError
@@ -24,8 +24,7 @@ from claude_mem_lite.search.search_timeout import Asked, Found, patient
 from claude_mem_lite.store import lesson_candidates
 from claude_mem_lite.worker.answers.hook_request import Waiting, find_raw, read_event, settings
 from claude_mem_lite.worker.answers.in_flight import Known
-from claude_mem_lite.worker.answers.recording import Made, Weighing, explain
-from claude_mem_lite.worker.answers.reply import give
+from claude_mem_lite.worker.answers.reply import Made, Weighing, explain, give
 from claude_mem_lite.worker.loop import Loop
 
 EVENT = "UserPromptSubmit"

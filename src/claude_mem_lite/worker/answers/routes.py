@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.event_names import agent_of, is_spool_name, new_name
-from claude_mem_lite.worker.answers import prompt, recording, session_start, tool_use
+from claude_mem_lite.worker.answers import prompt, reply, session_start, tool_use
 from claude_mem_lite.worker.loop import Loop
 
 _SOON_S = 0.05
@@ -44,7 +44,7 @@ async def _printed(request: Request) -> Response:
     """A hook has printed the answer to the event it names."""
     loop = running(request)
     name = request.headers.get("x-spool", "")
-    recording.mark_printed(loop, name)
+    reply.mark_printed(loop, name)
     loop.telling.note_printed(name)
     return Response(status_code=204)
 

@@ -1,27 +1,58 @@
-"""What a session that starts is answered: the start context, or nothing."""
+"""What a session that starts is answered: the start context, or nothing.
+
+Start contexts with all that the worker knows: a look at the checkout, search, and the patience of who waits."""
 
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.agents.adapters import reply
 from claude_mem_lite.agents.claude_code import event_from_payload
+from claude_mem_lite.code.freshness.scanner import time_for_context
 from claude_mem_lite.config import in_folder, is_excluded
-from claude_mem_lite.context.builder import Context
+from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layer_runner import OVERTIME
-from claude_mem_lite.context.presets import chosen
+from claude_mem_lite.context.presets import Preset, chosen
 from claude_mem_lite.context.prompt.lesson_question import may_save_in
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import Occasion, Search
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Place
+from claude_mem_lite.search.search_timeout import patient
 from claude_mem_lite.store import receipts
 from claude_mem_lite.store.projects import lookup
-from claude_mem_lite.worker.answers.building import build_start
 from claude_mem_lite.worker.answers.hook_request import Waiting, find_raw, is_to_be_told
-from claude_mem_lite.worker.answers.recording import Made, receipt_of_event, record
+from claude_mem_lite.worker.answers.reply import Made, receipt_of_event, record
 from claude_mem_lite.worker.loop import Loop
+
+_SHARE_OF_SEARCH = 0.6
+
+
+def build_start(
+    loop: Loop, occasion: Occasion, budget_tokens: int, preset: Preset, patience_s: float | None = None
+) -> Context:
+    """The start context for an occasion, within the time somebody waits for it; None: as long as it takes."""
+    connect = loop.readers.open
+    began = time.monotonic()
+    until: float | None = None
+    search: Search = loop.search.unexplained
+    if patience_s is not None:
+        until, search = began + patience_s, patient(search, connect, began + _SHARE_OF_SEARCH * patience_s)
+    # Not one that another has after us: a layer that took too long may be asking it still.
+    db = loop.readers.open_apart()
+    try:
+        checkout = loop.looking.checkout(db, occasion.place, time_for_context(patience_s))
+    except BaseException:
+        db.close()
+        raise
+    try:
+        return build(connect, replace(occasion, checkout=checkout, search=search, until=until), budget_tokens, preset)
+    finally:
+        with checkout.lock:
+            db.close()
+
 
 # From the time in the spool name; what is left after 1.1 s is for building and the way back.
 _ANSWER_BY_S = 1.1

@@ -22,8 +22,7 @@ from claude_mem_lite.models import Event, HookMoment, ToolCall, text
 from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.answers.hook_request import Waiting, find_raw, read_event, settings, tool_of
 from claude_mem_lite.worker.answers.in_flight import Known
-from claude_mem_lite.worker.answers.recording import Made, Weighing, explain
-from claude_mem_lite.worker.answers.reply import give
+from claude_mem_lite.worker.answers.reply import Made, Weighing, explain, give
 from claude_mem_lite.worker.loop import Loop
 
 MOST_TOKENS = 300

@@ -7,11 +7,11 @@ import threading
 from contextlib import suppress
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.db import recovery_log
 from claude_mem_lite.errors import joined
 from claude_mem_lite.models import Event, load_json
 from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import Clock
 
 _SETTINGS = "settings"
 """In the place of a recovery's id."""

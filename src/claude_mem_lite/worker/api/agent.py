@@ -18,7 +18,7 @@ from claude_mem_lite.scopes import written_scope
 from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.answers import agent_query
-from claude_mem_lite.worker.answers.recording import mark_printed, record
+from claude_mem_lite.worker.answers.reply import mark_printed, record
 from claude_mem_lite.worker.api.memory_json import related, shown
 from claude_mem_lite.worker.api.routing import Body, Router
 from claude_mem_lite.worker.api.status import Files, Running, Tags, require_settings, require_words, wait

@@ -1,7 +1,9 @@
 """The API of the call graph: symbols by name, their callers and callees, over a project's source files.
 
 A request reads code for two seconds at most; while more is to be read the response has the progress, and the client
-asks again."""
+asks again.
+
+Responses of the call graph API, from cached code. Imported on the first request."""
 
 import posixpath
 import sqlite3
@@ -11,6 +13,10 @@ from typing import Annotated, Literal, NoReturn
 
 from pydantic import Field
 
+from claude_mem_lite.code.callgraph import graph
+from claude_mem_lite.code.callgraph.graph import Edge
+from claude_mem_lite.code.callgraph.lookup import Definition, Lookup
+from claude_mem_lite.code.callgraph.resolve import Resolver
 from claude_mem_lite.code.callgraph.source_scope import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.config import is_excluded, project_settings
@@ -20,6 +26,62 @@ from claude_mem_lite.worker.api.routing import Router
 from claude_mem_lite.worker.api.status import Running, place_of, require_settings
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.maintenance import give_back_memory
+
+_MAX_SYMBOLS = 50
+What = Literal["symbols", "callers", "callees"]
+
+
+def code_response(db: sqlite3.Connection, root: str, what: What, name: str, limit: int) -> dict[str, object]:
+    """Return the symbols of a name in a checkout, with their callers or callees; or the nearest names."""
+    lookup = Lookup(db, root)
+    found = graph.find_symbols(lookup, name)
+    if not found:
+        return {"symbols": [], "total": 0, "suggestions": graph.suggest(lookup, name)}
+    resolver = Resolver(lookup)
+    shown = found[: limit if what == "symbols" else min(limit, _MAX_SYMBOLS)]
+    symbols = [{**_symbol(one), **_more(lookup, resolver, what, one, limit)} for one in shown]
+    return {"symbols": symbols, "total": len(found), "suggestions": []}
+
+
+def _more(lookup: Lookup, resolver: Resolver, what: What, symbol: Definition, limit: int) -> dict[str, object]:
+    if what == "callers":
+        callers = graph.callers(lookup, resolver, symbol)
+        edges = [_edge(one) for one in callers.edges[:limit]]
+        total = len(callers.edges)
+        return {"callers": edges, "callers_total": total, "unclear": callers.unclear, "heirs": callers.heirs}
+    if what == "callees":
+        callees = graph.callees(lookup, resolver, symbol)
+        return {
+            "callees": [_edge(one) for one in callees.edges[:limit]],
+            "callees_total": len(callees.edges),
+            "foreign": dict(callees.foreign),
+            "unclear": callees.unclear,
+        }
+    return {}
+
+
+def _symbol(symbol: Definition) -> dict[str, object]:
+    return {
+        "file": symbol.file,
+        "name": symbol.name,
+        "kind": symbol.kind,
+        "signature": symbol.signature,
+        "line": symbol.first,
+        "last_line": symbol.last,
+    }
+
+
+def _edge(edge: Edge) -> dict[str, object]:
+    return {
+        "file": edge.file,
+        "name": edge.name,
+        "kind": edge.definition.kind if edge.definition else "file",
+        "signature": edge.definition.signature if edge.definition else "",
+        "line": edge.definition.first if edge.definition else 0,
+        "calls": list(edge.lines),
+        "sure": edge.sure,
+    }
+
 
 READING_S = 2.0
 _MANY_FILES = 20
@@ -39,7 +101,6 @@ def code(
     limit: Limit = 50,
 ) -> dict[str, object]:
     """Return the symbols of a name with their callers or callees; or the progress of the reading, under `reading`."""
-    from claude_mem_lite.worker.api.code_answers import code_response  # on use: most workers never need it
 
     cwd, _ = place_of(loop, cwd, project)
     root = _root(loop, cwd)

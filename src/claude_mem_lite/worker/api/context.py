@@ -7,17 +7,17 @@ from typing import Annotated
 from pydantic import Field
 
 from claude_mem_lite.config import in_folder, is_excluded
-from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.builder import Context, Placed
 from claude_mem_lite.context.presets import LAYERS, SILENT, Preset, chosen, known
 from claude_mem_lite.context.prompt.builder import no_item_fits
 from claude_mem_lite.context.prompt.candidates import Candidate
 from claude_mem_lite.context.prompt.lesson_question import may_save
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.selection import FULL_BUDGET
-from claude_mem_lite.worker.answers.building import build_start
 from claude_mem_lite.worker.answers.hook_request import LaterCheckout
 from claude_mem_lite.worker.answers.prompt import budget_of_prompt, build_now
+from claude_mem_lite.worker.answers.session_start import build_start
 from claude_mem_lite.worker.api.routing import Router
 from claude_mem_lite.worker.api.status import Running, place_of, require_settings
 

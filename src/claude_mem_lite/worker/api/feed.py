@@ -36,7 +36,7 @@ router = Router(prefix="/api")
 def changes(loop: Watched) -> dict[str, object]:
     """Counts that move with every change, cheap enough to be asked for once a second."""
     with closing(loop.readers.open()) as db:
-        done = change_counter.of(db).done
+        done = change_counter.progress_of(db).done
     with closing(loop.inbox_readers.open()) as db:
         return {"memory": done, "inbox": inbox.stats(db)}
 

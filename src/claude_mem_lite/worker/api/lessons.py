@@ -13,7 +13,7 @@ from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
 from claude_mem_lite.safety.clean_import import is_all_private
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store.lesson_candidates import Candidate
-from claude_mem_lite.store.listing import count_stated, stated
+from claude_mem_lite.store.memory_queries import count_stated, stated
 from claude_mem_lite.worker.api.routing import Body, Router
 from claude_mem_lite.worker.api.status import Limit, Running, project_of, wait
 from claude_mem_lite.worker.loop import Loop

@@ -9,15 +9,14 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, Field
 
-from claude_mem_lite.compress.rules.codes import codes
+from claude_mem_lite.compress.rules.session_handoff import codes
 from claude_mem_lite.errors import MemoryLiteError, NotFound
-from claude_mem_lite.knowledge.scopes import named_scope
+from claude_mem_lite.knowledge.user_edits import named_scope
 from claude_mem_lite.models import Filters, Hit, Kind, Memory, Passage, Session, Status
 from claude_mem_lite.scopes import written_scope
-from claude_mem_lite.search.sessions import rank_sessions
-from claude_mem_lite.search.snippets import excerpt
+from claude_mem_lite.search.snippets import excerpt, rank_sessions
 from claude_mem_lite.store import memory_history, retirements, sessions, timeline
-from claude_mem_lite.store.listing import listed
+from claude_mem_lite.store.memory_queries import listed
 from claude_mem_lite.text import query_words, within
 from claude_mem_lite.worker.api.memory_json import related, shown
 from claude_mem_lite.worker.api.routing import From, Router

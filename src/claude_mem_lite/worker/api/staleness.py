@@ -11,8 +11,8 @@ from claude_mem_lite.code.freshness.verdicts import Freshness, is_anchored
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import memories, memory_queries, retirements
+from claude_mem_lite.store.branches import Hidden, is_hidden
 from claude_mem_lite.store.projects import lookup
-from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.api.memory_json import brief
 from claude_mem_lite.worker.api.routing import Router
 from claude_mem_lite.worker.api.status import Running

@@ -19,7 +19,7 @@ from claude_mem_lite.db import recovery_log
 from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.inbox import model_queue, spool
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.knowledge.scopes import named_scope
+from claude_mem_lite.knowledge.user_edits import named_scope
 from claude_mem_lite.models import LONGEST_TEXT, MOST_FILES, JsonObject, Kind, Place
 from claude_mem_lite.safety.clean_import import has_private, is_all_private
 from claude_mem_lite.safety.redact import redact

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import to_object, values_of
 from claude_mem_lite.knowledge import quarantine, transfer
-from claude_mem_lite.knowledge.scopes import named_scope, resolve_scope
+from claude_mem_lite.knowledge.user_edits import named_scope, resolve_scope
 from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, JsonObject, Kind, Memory, Origin
 from claude_mem_lite.safety.clean_import import cleaned
 from claude_mem_lite.scopes import project_of_scope

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.compress.model.request import Told
-from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import Usage
 from claude_mem_lite.store import model_calls
 from claude_mem_lite.store.model_calls import Outcome, Purpose
+from claude_mem_lite.timestamps import Clock
 
 # Beyond the limit of a provider, which does not cover a name that takes for ever to resolve.
 _GRACE_S = 90.0

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from claude_mem_lite.clock import Clock
 from claude_mem_lite.compress.model.request import MAX_TURN_TOKENS, Told, ask
 from claude_mem_lite.compress.model.turn_digest import is_worth_asking
 from claude_mem_lite.config import Config
@@ -21,10 +20,11 @@ from claude_mem_lite.knowledge import rewrite_turn
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.models import Provider
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.models import limits, trying
+from claude_mem_lite.timestamps import Clock
+from claude_mem_lite.worker.models import limits, on_demand
 from claude_mem_lite.worker.models.call_pool import Calls, Result
+from claude_mem_lite.worker.models.limits import Outage
 from claude_mem_lite.worker.models.on_demand import Summarized, Summarizing
-from claude_mem_lite.worker.models.outage import Outage
 from claude_mem_lite.worker.turn_job import StoredTurn
 
 _LAST_WAIT_S = 2.0
@@ -167,9 +167,9 @@ class Modelling:
         future.set_result(Summarized(found.summary, reason=self.state().problem))
         return future
 
-    def try_out(self) -> Future[trying.Tried]:
+    def try_out(self) -> Future[on_demand.Tried]:
         """Whether the model answers, found out by asking it, also after failures."""
-        return trying.try_out(self._provider, self._config, self._calls, self._memory_db, self._clock)
+        return on_demand.try_out(self._provider, self._config, self._calls, self._memory_db, self._clock)
 
     def note_command(self) -> None:
         """The user may have had something forgotten that a summary under way would bring back."""
