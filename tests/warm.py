@@ -31,7 +31,7 @@ _EVERY = (
     "uvicorn.protocols.websockets.auto",
     "claude_mem_lite.search.sign_index",
     "claude_mem_lite.worker.api.app",
-    "claude_mem_lite.worker.api.app",
+    "claude_mem_lite.worker.api.routes",
     "claude_mem_lite.worker.json_log",
     "claude_mem_lite.worker.process",
     "claude_mem_lite.worker.services",

@@ -216,7 +216,7 @@ def test_a_full_disk_leaves_no_debris_and_harms_nothing(home: Home) -> None:
     small_home(home, 5_000)
     program = (
         "import resource, sys; from datetime import datetime, UTC; from pathlib import Path\n"
-        "from claude_mem_lite.db import backups\n"
+        "from claude_mem_lite.db import backup_files as backups\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "backups.make(Path(sys.argv[1]), Path(sys.argv[2]), datetime.now(UTC))\n"
     )

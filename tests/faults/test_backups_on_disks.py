@@ -22,7 +22,7 @@ FILL = """
 import os, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backup_files as backups
 
 def fill(_):
     with open(Path(sys.argv[2]).parent / "ballast", "wb", buffering=0) as file:

@@ -294,10 +294,16 @@ def newer_version(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
         connection.execute("alter table inbox add column mood text not null default ''")
 
     with monkeypatch.context() as later:
-        for module in ("worker.wiring", "worker.catching_up", "worker.recovering", "db.backups", "db.soundness"):
+        for module in (
+            "worker.services",
+            "worker.recovery_replay",
+            "worker.recovery_startup",
+            "db.backup_files",
+            "db.integrity",
+        ):
             name = f"claude_mem_lite.{module}.MEMORY_MIGRATIONS"
             later.setattr(name, (*MEMORY_MIGRATIONS, m999_later))
-        for module in ("worker.wiring", "worker.recovering", "db.soundness"):
+        for module in ("worker.services", "worker.recovery_startup", "db.integrity"):
             later.setattr(f"claude_mem_lite.{module}.INBOX_MIGRATIONS", (*INBOX_MIGRATIONS, i999_later))
         with worked(home) as loop:
             do(home, loop, "count the plums")

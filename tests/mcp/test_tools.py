@@ -113,7 +113,7 @@ def test_search_goes_by_kinds_file_and_limit(shop: Shop) -> None:
     gotchas, by_file, file_alone, one, nothing, no_kind = agent.calls(
         ("memory_search", {"query": "checkout", "kinds": ["gotcha"]}),
         ("memory_search", {"query": "checkout", "file": "src/checkout.py"}),
-        ("memory_search", {"query": "", "file": "timestamps.py"}),
+        ("memory_search", {"query": "", "file": "clock.py"}),
         ("memory_search", {"query": "checkout", "limit": 1}),
         ("memory_search", {"query": "zebra crossing"}),
         ("memory_search", {"query": "checkout", "kinds": ["idea"]}),

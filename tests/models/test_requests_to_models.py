@@ -165,7 +165,7 @@ def test_rules_have_no_provider_whatever_keys_there_are(home: Home) -> None:
 def test_nothing_is_imported_before_a_model_is_asked(home: Home) -> None:
     program = """
 import sys
-from claude_mem_lite.compress.model import digest, asking as model
+from claude_mem_lite.compress.model import request, turn_digest
 from claude_mem_lite.compress.model.provider_setup import make_provider
 from claude_mem_lite.config import Config
 from claude_mem_lite.paths import Home

@@ -7,10 +7,10 @@ import sys
 _PROGRAM = """
 import json
 from types import SimpleNamespace
-from claude_mem_lite.context import detect
+from claude_mem_lite.context import project_setting as detect
 from claude_mem_lite.hook import kernel
-from claude_mem_lite.worker import look_time, looking
-from claude_mem_lite.worker.answering import start, waiting
+from claude_mem_lite.code.freshness import scanner as looking, time_budget as look_time
+from claude_mem_lite.worker.answers import hook_request as waiting, session_start as start
 
 given = []  # how long looks may last by the clock
 

@@ -24,16 +24,16 @@ def found(store: Store, *statuses: Status) -> list[int]:
 
 def test_a_memory_is_retired_with_its_reason_and_found_only_among_the_retired(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    assert retirements.retire(store.db, made.id, "code", "timestamps.py is gone", NOW)
+    assert retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     assert status(store, made.id) == "retired"
     why = retirements.of(store.db, [made.id, "nobody"])
-    assert {id_: one.reason for id_, one in why.items()} == {made.id: "timestamps.py is gone"}
+    assert {id_: one.reason for id_, one in why.items()} == {made.id: "clock.py is gone"}
     assert (found(store, "active"), found(store, "retired")) == ([], [1])
 
 
 def test_what_is_back_is_active_and_found_again(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    retirements.retire(store.db, made.id, "code", "timestamps.py is gone", NOW)
+    retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     assert retirements.revive(store.db, made.id)
     assert memories.get(store.db, made.id) == made
     why = retirements.of(store.db, [made.id])
@@ -50,7 +50,7 @@ def test_what_was_retired_otherwise_is_never_revived(store: Store) -> None:
 
 def test_what_is_retired_for_good_after_code_did_stays_retired(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    retirements.retire(store.db, made.id, "code", "timestamps.py is gone", NOW)
+    retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     memories.retire(store.db, made.id)
     assert not retirements.revive(store.db, made.id)
     assert status(store, made.id) == "retired"
@@ -59,7 +59,7 @@ def test_what_is_retired_for_good_after_code_did_stays_retired(store: Store) -> 
 @pytest.mark.parametrize("other", ["superseded", "quarantined", "retired"])
 def test_only_active_memories_are_retired(store: Store, other: Status) -> None:
     made = store.remember("Freeze the clock", status=other)
-    assert not retirements.retire(store.db, made.id, "code", "timestamps.py is gone", NOW)
+    assert not retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     assert status(store, made.id) == other
     assert not retirements.revive(store.db, made.id)
     assert status(store, made.id) == other
@@ -67,7 +67,7 @@ def test_only_active_memories_are_retired(store: Store, other: Status) -> None:
 
 def test_what_was_superseded_meanwhile_is_not_revived(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    retirements.retire(store.db, made.id, "code", "timestamps.py is gone", NOW)
+    retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     store.db.execute("update memories set status = 'superseded'")
     assert not retirements.revive(store.db, made.id)
     assert status(store, made.id) == "superseded"
@@ -75,7 +75,7 @@ def test_what_was_superseded_meanwhile_is_not_revived(store: Store) -> None:
 
 def test_a_forgotten_memory_leaves_no_reason_behind(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    retirements.retire(store.db, made.id, "code", "timestamps.py is gone", NOW)
+    retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     with atomic(store.db):
         forget.forget(store.db, [made.id], [], NOW)
     assert store.db.execute("select count(*) from retirements").fetchone()[0] == 0

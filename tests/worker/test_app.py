@@ -73,7 +73,7 @@ def test_an_api_that_cannot_be_imported_is_tried_again(client: TestClient, monke
         raise ImportError("half of it was read")
 
     with monkeypatch.context() as broken:
-        broken.setattr("claude_mem_lite.worker.api.app.make_router", fail)
+        broken.setattr("claude_mem_lite.worker.api.routes.make_router", fail)
         answer = client.get("/api/health")
         assert (answer.status_code, *_error(answer.json())) == (500, "internal", "the worker failed: ImportError")
     assert client.get("/api/health").status_code == 200

@@ -1,6 +1,4 @@
-"""The worker's HTTP face on its Unix socket: what hooks send, the API, and one shape for every error.
-
-All routes of the API, in the order in which they are tried."""
+"""The worker's HTTP face on its Unix socket: what hooks send, the API, and one shape for every error."""
 
 import logging
 import sqlite3
@@ -17,54 +15,7 @@ from starlette.types import Receive, Scope, Send
 from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.errors import Ambiguous, CommandNotAccepted, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.worker.answers import routes
-from claude_mem_lite.worker.api import (
-    admin,
-    agent,
-    analytics,
-    code,
-    context,
-    feed,
-    import_claude_mem,
-    import_turns,
-    lessons,
-    memories,
-    memory_rebuild,
-    projects,
-    records,
-    staleness,
-    status,
-    transfer,
-)
 from claude_mem_lite.worker.loop import Loop
-
-_MODULES = (
-    status,
-    memories,
-    memories,
-    lessons,
-    records,
-    staleness,
-    analytics,
-    analytics,
-    analytics,
-    feed,
-    projects,
-    context,
-    agent,
-    code,
-    import_turns,
-    memory_rebuild,
-    admin,
-    admin,
-    transfer,
-    admin,
-    import_claude_mem,
-)
-
-
-def make_router() -> Router:
-    return Router([route for module in _MODULES for route in module.router.routes])
-
 
 _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
@@ -94,6 +45,7 @@ class Api:
             if self._loop.package.is_replaced():
                 self._stop()
             raise MemoryLiteError("another version is being installed", "run this again in a moment")
+        from claude_mem_lite.worker.api.routes import make_router
 
         return make_router()
 

@@ -1,0 +1,45 @@
+"""All routes of the API, in the order in which they are tried."""
+
+from starlette.routing import Router
+
+from claude_mem_lite.worker.api import (
+    admin,
+    agent,
+    analytics,
+    code,
+    context,
+    feed,
+    import_claude_mem,
+    import_turns,
+    lessons,
+    memories,
+    memory_rebuild,
+    projects,
+    records,
+    staleness,
+    status,
+    transfer,
+)
+
+_MODULES = (
+    status,
+    memories,
+    lessons,
+    records,
+    staleness,
+    analytics,
+    feed,
+    projects,
+    context,
+    agent,
+    code,
+    import_turns,
+    memory_rebuild,
+    admin,
+    transfer,
+    import_claude_mem,
+)
+
+
+def make_router() -> Router:
+    return Router([route for module in _MODULES for route in module.router.routes])
