@@ -32,7 +32,7 @@ ROUNDS = 20
 """So many starts of a worker, and switches of the branch, with some builds after each."""
 SWITCHED = 2_000
 BAR_MS = 200.0
-MOST_MB = 80.0
+MAX_MB = 80.0
 DRAIN_S = 1800.0
 IDLE_S = maintenance.REST_S + 15
 _BRANCHES = tuple(f"feature/{number}" for number in range(8))
@@ -93,7 +93,7 @@ def _contexts(made: Stage, repository: MadeRepository) -> Iterator[Figure]:
     made.client.drain(DRAIN_S)
     time.sleep(IDLE_S)
     note = f"{IDLE_S:g} s after the last context"
-    yield Figure("memory of the worker, idle", _resident_mb(made), "MB", MOST_MB, note=note)
+    yield Figure("memory of the worker, idle", _resident_mb(made), "MB", MAX_MB, note=note)
 
 
 class Asking:

@@ -24,7 +24,7 @@ from claude_mem_lite.store import memories, sessions, symbol_changes
 from claude_mem_lite.store.ids import short_id
 
 SESSIONS = 500
-_MOST_FUNCTIONS = 4
+_MAX_FUNCTIONS = 4
 _EVERY = timedelta(minutes=40)
 _GUIDANCE_EVERY = 20
 
@@ -98,4 +98,4 @@ def _some_functions(repository: MadeRepository, file: int, told: random.Random) 
     path = path_of(file)
     found = compare(path, (), read_symbols(repository.text(file), language_of(path)) or ())
     named = list(enumerate(change for change in found if change.kind != "class"))
-    return told.sample(named, min(told.randint(1, _MOST_FUNCTIONS), len(named)))
+    return told.sample(named, min(told.randint(1, _MAX_FUNCTIONS), len(named)))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-FEWEST_FUNCTIONS, MOST_FUNCTIONS = 3, 15
+FEWEST_FUNCTIONS, MAX_FUNCTIONS = 3, 15
 _FILES_PER_FOLDER = 40
 _VERBS = "load save parse render merge split check open close find count build apply reset watch route".split()  # noqa: SIM905
 _NOUNS = "order user token cache page batch queue table index event price layer schema filter record asset".split()  # noqa: SIM905
@@ -95,7 +95,7 @@ def text_of(number: int, changes: Mapping[int, int]) -> str:
 
 @cache
 def functions_in(number: int) -> int:
-    return random.Random(number).randint(FEWEST_FUNCTIONS, MOST_FUNCTIONS)
+    return random.Random(number).randint(FEWEST_FUNCTIONS, MAX_FUNCTIONS)
 
 
 def _function(number: int, at: int, times: int) -> str:

@@ -19,7 +19,7 @@ from benchmarks.stage import Stage, stage
 from claude_mem_lite.client.responses import Where
 from claude_mem_lite.models import JsonObject
 
-MOST_NAMES = 300
+MAX_NAMES = 300
 SECOND_MS = 100
 
 
@@ -88,7 +88,7 @@ def _names(made: Stage, root: Path, files: Sequence[Path]) -> list[str]:
         symbols = answer["symbols"]
         assert isinstance(symbols, list)
         found += [f"{one['file']}::{one['name']}" for one in symbols if isinstance(one, dict)]
-    return found[:: len(found) // MOST_NAMES + 1]
+    return found[:: len(found) // MAX_NAMES + 1]
 
 
 def _resident_mb(made: Stage) -> float:

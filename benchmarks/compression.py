@@ -38,9 +38,9 @@ from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.paths import Home
 
 R5_FLOOR = 0.57
-MOST_OF_PROSE = 50
-MOST_MEDIAN_TOKENS = 120
-LEAST_MB_PER_MINUTE = 50
+MAX_OF_PROSE = 50
+MAX_MEDIAN_TOKENS = 120
+MIN_MB_PER_MINUTE = 50
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,7 +61,7 @@ def _as_it_is(data: Data, folder: Path) -> Iterator[Figure]:
         seconds, _ = made.run_import()
         speed = data.megabytes / seconds * 60
         note = f"{data.megabytes:.1f} MB, worked on to the last event"
-        yield Figure("import", round(speed, 1), "MB/min", floor=LEAST_MB_PER_MINUTE, note=note)
+        yield Figure("import", round(speed, 1), "MB/min", floor=MIN_MB_PER_MINUTE, note=note)
         yield Figure("time per MB", round(seconds / data.megabytes, 2), "s")
         with remembered(made.home) as db:
             memories, sessions = all_memories(db), all_sessions(db)
@@ -97,7 +97,7 @@ def _numbers(memories: Sequence[Memory], sessions: Sequence[Session]) -> Iterato
     whole = [estimate_tokens("\n".join((m.title, m.summary, *m.facts, m.detail))) for m in memories]
     short = [estimate_tokens(f"{m.title}\n{m.summary}") for m in memories]
     note = "title, summary, facts and detail, by estimate"
-    yield Figure("tokens a memory, median", statistics.median(whole), "", bar=MOST_MEDIAN_TOKENS, note=note)
+    yield Figure("tokens a memory, median", statistics.median(whole), "", bar=MAX_MEDIAN_TOKENS, note=note)
     yield Figure("tokens a memory, p90", _p90(whole), "", note=f"at most {max(whole)}")
     listed = [estimate_tokens(memory_text(m)) for m in memories]
     note = "told, not judged: lists that are for finding it"
@@ -112,7 +112,7 @@ def _sizes(memories: Sequence[Memory], sessions: Sequence[Session], turns: Seque
     of_summaries = sum(len(summary_text(session.summary)) for session in sessions)
     stored = of_memories + of_summaries
     note = f"{of_memories} characters of memories, {of_summaries} of summaries, against {prose}"
-    yield Figure("stored text, of prompts and prose", round(100 * stored / prose, 1), "%", bar=MOST_OF_PROSE, note=note)
+    yield Figure("stored text, of prompts and prose", round(100 * stored / prose, 1), "%", bar=MAX_OF_PROSE, note=note)
     note = f"against {prose + tools} characters"
     yield Figure("stored text, of prompts, prose and tools", round(100 * stored / (prose + tools), 2), "%", note=note)
     asked = sum(len(memory.prompt) for memory in memories)

@@ -33,7 +33,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions as session_table
 
 MODEL = DEFAULT_MODELS["anthropic"]
-MOST_SENT = 10
+MAX_SENT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _figures(calls: Sequence[Call], raw: dict[str, int], turns: int) -> Iterator
     sent = sum(call.sent for call in calls)
     whole = sum(raw.values())
     note = f"{sent} of {whole} tokens, {len(calls)} calls for {turns} turns"
-    yield Figure("tokens sent, of raw tokens", round(100 * sent / whole, 2), "%", bar=MOST_SENT, note=note)
+    yield Figure("tokens sent, of raw tokens", round(100 * sent / whole, 2), "%", bar=MAX_SENT, note=note)
     by_session: dict[str, list[Call]] = {session: [] for session in raw}
     for call in calls:
         by_session.setdefault(call.session, []).append(call)

@@ -25,7 +25,7 @@ from benchmarks.transcripts import EDITING_TOOLS, Call, RawTurn
 
 KINDS = ("failing test", "error", "function", "version", "command", "number")
 _LONGEST = 90
-_SHORTEST_NAME = 4
+_MIN_NAME_LENGTH = 4
 _WORDS_OF_PROMPT = 12
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
@@ -236,7 +236,7 @@ def _functions(lines: list[str], before: list[str]) -> Iterator[str]:
     for line in (*(f" {line}" for line in before), *lines):
         is_change, bare = line.startswith(("+", "-")), line[1:]
         found = _DEFINITION.match(bare)
-        if found and len(found[2]) >= _SHORTEST_NAME:
+        if found and len(found[2]) >= _MIN_NAME_LENGTH:
             inside, depth = found[2], len(found[1])
         if is_change and inside and bare.strip():
             yield inside

@@ -24,9 +24,9 @@ from benchmarks.transcripts import Data
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
 
-LEAST_MB_PER_MINUTE = 50
+MIN_MB_PER_MINUTE = 50
 _LOOK_EVERY_S = 0.005
-_LONGEST_WAIT_S = 1800.0
+_MAX_WAIT_S = 1800.0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -53,7 +53,7 @@ def _measure(data: Data, folder: Path, *, is_first: bool) -> Iterator[Figure]:
             f"processor time, {seconds:.1f} s by the clock; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
         )
         speed = round(data.megabytes / worked_s * 60, 1)
-        yield Figure("import", speed, "MB/min of processor time", floor=LEAST_MB_PER_MINUTE, note=note)
+        yield Figure("import", speed, "MB/min of processor time", floor=MIN_MB_PER_MINUTE, note=note)
         if not is_first:
             return
         again_s, _ = made.run_import()
@@ -84,7 +84,7 @@ def _processor_s(pid: int) -> float:
 def _kill_half_way(made: Product, victim: str, half: int) -> int:
     """Start an import and kill one of its processes when half of the events are kept; how many there were."""
     command = made.start_import()
-    until = time.monotonic() + _LONGEST_WAIT_S
+    until = time.monotonic() + _MAX_WAIT_S
     while (kept := _kept(made.home)) < half and command.poll() is None and time.monotonic() < until:
         time.sleep(_LOOK_EVERY_S)
     if command.poll() is not None:

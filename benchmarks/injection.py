@@ -23,7 +23,7 @@ from benchmarks.ranking import Measured, bootstrapped
 from benchmarks.transcripts import Data
 
 SMALLER = (500, 1000)
-LAST, MOST_FILES = 10, 5
+LAST, MAX_FILES = 10, 5
 PRODUCT = "the product"
 NEWEST_SESSIONS = f"the newest {LAST} sessions"
 MAX_TOKENS = 1100
@@ -130,13 +130,13 @@ def _ways(files: Files, order: Sequence[str]) -> Mapping[str, Way]:
         return list(reversed(order[: order.index(visit.session.id)]))
 
     def largest(visit: Visit) -> list[str]:
-        return sorted(earlier(visit), key=lambda id_: (-len(files.of[id_]), id_))[:MOST_FILES]
+        return sorted(earlier(visit), key=lambda id_: (-len(files.of[id_]), id_))[:MAX_FILES]
 
     return {
         PRODUCT: lambda visit: as_given(files, visit.text, visit.shown),
         **{_smaller(budget): _within(files, budget) for budget in SMALLER},
         NEWEST_SESSIONS: lambda visit: sessions_told(files, visit, earlier(visit)[:LAST]),
-        f"the {MOST_FILES} sessions with the most files": lambda visit: sessions_told(files, visit, largest(visit)),
+        f"the {MAX_FILES} sessions with the most files": lambda visit: sessions_told(files, visit, largest(visit)),
         f"the {NEWEST} newest memories by title": newest_memories,
         "the whole past": lambda visit: sessions_told(files, visit, earlier(visit)),
     }

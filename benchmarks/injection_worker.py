@@ -22,7 +22,7 @@ from claude_mem_lite.worker.services import open_loop
 
 _START_S = 30.0
 _HOOK_S = 60.0
-_MOST_TIMES = 20
+_MAX_TIMES = 20
 
 
 class MovedClock:
@@ -63,7 +63,7 @@ def unhurried(ask: Callable[[], bytes | None]) -> bytes:
     log = logging.getLogger(prompt.__name__)
     log.addHandler(late)
     try:
-        for _ in range(_MOST_TIMES):
+        for _ in range(_MAX_TIMES):
             late.said = False
             answer = ask()
             if not late.said:

@@ -37,7 +37,7 @@ SEARCHES = 60
 _CHROMIUMS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 _PAGES = {"the feed": "/", "what Claude sees": "/context", "health": "/health", "search, nothing typed yet": "/search"}
-_LONGEST_MS = 60_000
+_MAX_MS = 60_000
 _WAITING = """() => {
   window.filled = new Promise((done) => {
     const results = document.getElementById("results");
@@ -98,7 +98,7 @@ def _opened(browser: Browser, address: str, path: str, token: str = "") -> tuple
     try:
         page = context.new_page()
         page.goto(address)
-        page.wait_for_selector("main:not([aria-busy])", timeout=_LONGEST_MS)
+        page.wait_for_selector("main:not([aria-busy])", timeout=_MAX_MS)
         filled = page.evaluate("performance.now()")
         if token and page.locator("main .problem").count():
             raise SystemExit(f"{path} does not work: {page.locator('main').inner_text()}")
@@ -120,7 +120,7 @@ def _searches(browser: Browser, address: str, token: str) -> list[float]:
     try:
         page = context.new_page()
         page.goto(f"{address}/search")
-        page.wait_for_selector("#query", timeout=_LONGEST_MS)
+        page.wait_for_selector("#query", timeout=_MAX_MS)
         asked = [one.text for one in queries(Language(), SEARCHES + 5, 1, SIZE)]
         return [_search(page, text) for text in asked][5:]  # the first ones load what search needs
     finally:

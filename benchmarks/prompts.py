@@ -27,7 +27,7 @@ from benchmarks.prompts_plain import LEAST
 from benchmarks.prompts_raw import TOP, Found, above, given_once, raw_found
 from benchmarks.prompts_walk import FLOORS, Answer, Asked, asked_in_time
 from benchmarks.transcripts import Data
-from claude_mem_lite.context.prompt.builder import MOST_ITEMS
+from claude_mem_lite.context.prompt.builder import MAX_ITEMS
 from claude_mem_lite.context.prompt.scoring import FLOOR
 
 PRECISION, SHARE = 0.75, 0.20
@@ -201,8 +201,8 @@ def _baselines(asked: Sequence[Asked], judging: _Judging, raw: Mapping[str, Raw]
             for share in RAW_SHARES:
                 floor = score_floor(best, share)
                 yield _baseline(f"{name}, BM25 above {floor:.1f}, {prompts}", judging.of(above(found, floor), first))
-                once = given_once(asked, found, floor, MOST_ITEMS)
-                told = f"{name}, BM25 above {floor:.1f}, nothing twice, {MOST_ITEMS} at most, {prompts}"
+                once = given_once(asked, found, floor, MAX_ITEMS)
+                told = f"{name}, BM25 above {floor:.1f}, nothing twice, {MAX_ITEMS} at most, {prompts}"
                 yield _baseline(told, judging.of(once, first))
         yield _baseline(
             f"the plain formula above {LEAST}, {prompts}", judging.by(lambda one: one.plain.sessions, first)

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection
 
 from claude_mem_lite.context.prompt import keywords, scoring
-from claude_mem_lite.context.prompt.builder import MOST_ITEMS
+from claude_mem_lite.context.prompt.builder import MAX_ITEMS
 from claude_mem_lite.context.prompt.keywords import Synonyms
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import Filters, Memory
@@ -36,4 +36,4 @@ def plain_choice(
         score = scoring.weight_of(memory.kind) * scoring.recency_of(memory, occasion.now) * len(found)
         scores[memory.id] = (score / len(asked.terms), memory)
     ranked = sorted(scores.values(), key=lambda one: (-one[0], one[1].id))
-    return [memory for score, memory in ranked if score > LEAST][:MOST_ITEMS]
+    return [memory for score, memory in ranked if score > LEAST][:MAX_ITEMS]

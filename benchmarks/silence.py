@@ -36,10 +36,10 @@ from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.store import memories
 
 MEMORIES = 5_000
-MOST_ANSWERED = 0.02
+MAX_ANSWERED = 0.02
 ASKED_FOR = 100
-LEAST_HEARD = 0.5
-_LEAST_TITLE_WORDS = 4
+MIN_HEARD = 0.5
+_MIN_TITLE_WORDS = 4
 SHOWN = 6
 """How many characters of an id an answer shows."""
 _OWN = {
@@ -100,7 +100,7 @@ def _measure(data: Data | None, folder: Path) -> Iterator[Figure]:
 
 def silence_figures(answered: Sequence[tuple[Prompt, bool]]) -> Iterator[Figure]:
     """Judged is the share of all; of the real ones alone too when there are any."""
-    yield _share("prompts that need no memory and are given something", [given for _, given in answered], MOST_ANSWERED)
+    yield _share("prompts that need no memory and are given something", [given for _, given in answered], MAX_ANSWERED)
     for group in dict.fromkeys(prompt.group for prompt, _ in answered):
         given = [is_given for prompt, is_given in answered if prompt.group == group]
         yield _share(f"of that {group}", given, None)
@@ -110,7 +110,7 @@ def hearing_figures(heard: Sequence[Heard]) -> Iterator[Figure]:
     answered = sum(one.is_answered for one in heard)
     note = f"{answered} of {len(heard)}: each the title of a stored memory"
     share = round(answered / len(heard), 3)
-    yield Figure("titles of memories that are given something", share, "", floor=LEAST_HEARD, note=note)
+    yield Figure("titles of memories that are given something", share, "", floor=MIN_HEARD, note=note)
     itself = round(sum(one.is_given for one in heard) / len(heard), 3)
     yield Figure("titles that are given that memory itself", itself, "", note="others that say as much may come first")
 
@@ -171,7 +171,7 @@ def _some_memories(home: Home, root: Path, *, has_recorded: bool) -> list[tuple[
     found = [
         (text(one["id"]), text(one["title"]))
         for one in listed
-        if len(text(one["title"]).split()) >= _LEAST_TITLE_WORDS
+        if len(text(one["title"]).split()) >= _MIN_TITLE_WORDS
         and not (has_recorded and text(one["session"]).startswith("session-"))
     ]
     return found[:: max(len(found) // ASKED_FOR, 1)][:ASKED_FOR]

@@ -38,8 +38,8 @@ MEMORIES_A_TURN = 3
 UNIVERSAL = 0.02
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 SPAN = timedelta(days=730)
-_MOST_WORDS = 180
-_MOST_TURN_WORDS = 240
+_MAX_WORDS = 180
+_MAX_TURN_WORDS = 240
 _FUNCTION_WORDS = """the to in and a is for from it that with when was of on not this all no i as by be are
     now""".split()  # noqa: SIM905
 _WORK_WORDS = """test file add session change command error code commit branch function config state hook run build
@@ -109,10 +109,10 @@ def batch(language: Language, first: int, number: int, size: int) -> tuple[list[
     draws = np.random.default_rng((SEED, first))
     rng = random.Random(f"{SEED} {first}")
     numbers = range(first, first + number)
-    rows = language.draw(draws, [topic_of(one // SESSION) for one in numbers], _MOST_WORDS)
+    rows = language.draw(draws, [topic_of(one // SESSION) for one in numbers], _MAX_WORDS)
     memories = [_memory(one, size, _taking(row), rng) for one, row in zip(numbers, rows, strict=True)]
     turned = numbers[::MEMORIES_A_TURN]
-    rows = language.draw(draws, [topic_of(one // SESSION) for one in turned], _MOST_TURN_WORDS)
+    rows = language.draw(draws, [topic_of(one // SESSION) for one in turned], _MAX_TURN_WORDS)
     turns = [_turn(one, size, _taking(row), rng) for one, row in zip(turned, rows, strict=True)]
     return memories, turns
 

@@ -16,7 +16,7 @@ from claude_mem_lite.models import Memory
 
 SHARE = 0.8
 STRICT, LAX = 0.95, 0.5
-_SHORTEST_LINE = 12
+_MIN_LINE_LENGTH = 12
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ def named_files(memory: Memory) -> set[str]:
 def distinctive(held: str) -> frozenset[str]:
     """The distinctive lines of a text."""
     collapsed = (" ".join(line.split()) for line in held.split("\n"))
-    return frozenset(line for line in collapsed if len(line) >= _SHORTEST_LINE and re.search(r"[^\W\d_]", line))
+    return frozenset(line for line in collapsed if len(line) >= _MIN_LINE_LENGTH and re.search(r"[^\W\d_]", line))
 
 
 def _net_changes(seen: Sequence[Sighting]) -> dict[str, tuple[str, str]]:

@@ -22,7 +22,7 @@ LONG_SHARE = 0.35  # of long passages: a short text teaches as much for a fifth 
 HELD_OUT_TEXTS = 3_000
 HELD_OUT_PAIRS = 4_000
 SENTENCE_PAIRS = 80_000
-LONGEST_TOKENS = 256
+MAX_TOKENS = 256
 FIRST_SENTENCE = re.compile(r"(.{25,120}?[.:!?]) ([A-Z].{100,})")
 
 Pieces = list[list[int]]
@@ -73,7 +73,7 @@ def encode(model: MiniLM, work: Path, chunks: int) -> None:
     kinds["sentences"] = sentence_pairs(texts["held_out"], HELD_OUT_PAIRS)
     for kind, pairs in kinds.items():
         for name, side in (("questions", 0), ("answers", 1)):
-            _encode(model, work / f"held_out-{kind}-{name}.npz", [pair[side] for pair in pairs], LONGEST_TOKENS)
+            _encode(model, work / f"held_out-{kind}-{name}.npz", [pair[side] for pair in pairs], MAX_TOKENS)
     lessons = _drawn(model, texts["passages"])
     for number in range(chunks):
         own_texts = lessons[number * TEXTS_A_CHUNK : (number + 1) * TEXTS_A_CHUNK]

@@ -20,7 +20,7 @@ LARGEST_FILE = 400_000
 FILES_A_PACKAGE = 1_500
 PASSAGES_A_PACKAGE = 2_500
 PAIRS_A_PACKAGE = 500
-MOST_WORDS = 110
+MAX_WORDS = 110
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def read_package(path: Path, rng: random.Random) -> Package:
         found, own = _python(name, text) if name.endswith(".py") else _prose(name, text)
         pairs += own
         for passage in found:
-            passage = " ".join(passage.split()[:MOST_WORDS])
+            passage = " ".join(passage.split()[:MAX_WORDS])
             if 12 <= len(passage) <= 1_200 and sum(map(str.isalpha, passage)) > 0.5 * len(passage):
                 passages[hashlib.sha1(passage.lower().encode("utf-8", "replace")).digest()] = passage
         if len(passages) > 6 * PASSAGES_A_PACKAGE:
@@ -143,7 +143,7 @@ def _paragraphs(text: str) -> list[str]:
         items = re.split(r"(?m)^\s*(?:[-*+•]|\d+\.)\s+", block)
         for item in items:
             words = re.sub(r"[`*=~|]{2,}|^\W+$|\]\([^)]*\)|[\[\]]", " ", item, flags=re.M).split()
-            if len(words) > MOST_WORDS:
+            if len(words) > MAX_WORDS:
                 found += [" ".join(words[i : i + 80]) for i in range(0, len(words), 80)]
             elif len(words) >= 3:
                 found.append(" ".join(words))

@@ -12,7 +12,7 @@ _LIMITS_S = (
     ("claude_mem_lite.code.freshness.scanner", "_BRANCHES_S", 10.0),
     ("claude_mem_lite.worker.api.staleness", "_ANSWER_S", 10.0),
     ("claude_mem_lite.worker.api.staleness", "_ANSWER_WITHIN_S", 10.0),
-    ("claude_mem_lite.knowledge.code_links", "_LONGEST_S", 10.0),
+    ("claude_mem_lite.knowledge.code_links", "_MAX_S", 10.0),
     ("claude_mem_lite.worker.answers.hook_request", "LOOK_AT_NEED_S", 10.0),
     (
         "claude_mem_lite.worker.api.status",
@@ -22,7 +22,7 @@ _LIMITS_S = (
     ("claude_mem_lite.worker.loop", "IMPORT_QUIET_S", 60.0),
     (
         "claude_mem_lite.worker.answers.session_start",
-        "_MOST_PATIENCE_S",
+        "_MAX_PATIENCE_S",
         1.0,
     ),  # the hook itself waits for no more than 1.5
 )

@@ -32,9 +32,9 @@ from claude_mem_lite.paths import read_regular
 _KEYS = ("api_key", "key", "anthropic_api_key", "openai_api_key", "token")
 _MAY_BE_ZERO = ("prompt_budget_tokens", "daily_tokens", "session_tokens")
 _OFF = ("0", "false", "no", "off")
-_MOST_BYTES = 1024 * 1024
-_MOST_BYTES_OF_SYNONYMS = 256 * 1024
-_MOST_SYNONYMS = 12
+_MAX_BYTES = 1024 * 1024
+_MAX_BYTES_OF_SYNONYMS = 256 * 1024
+_MAX_SYNONYMS = 12
 """Of one word."""
 _SAVED_WITHIN_S = 1.0
 _LOOK_AGAIN_S, _MAX_LOOKS = 0.01, 25
@@ -102,7 +102,7 @@ def _shown(value: object) -> JsonValue:
 def read_synonyms(path: Path) -> dict[str, tuple[str, ...]]:
     """What a file says stands for what, nothing when there is none; ConfigError when it cannot be read."""
     try:
-        given = read_regular(path, _MOST_BYTES_OF_SYNONYMS)
+        given = read_regular(path, _MAX_BYTES_OF_SYNONYMS)
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -112,7 +112,7 @@ def read_synonyms(path: Path) -> dict[str, tuple[str, ...]]:
         for word, others in tomllib.loads(given.decode("utf-8")).items():
             if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
                 raise ValueError(f"{word} is no list of words")
-            found[word.strip().casefold()] = tuple(other.strip().casefold() for other in others[:_MOST_SYNONYMS])
+            found[word.strip().casefold()] = tuple(other.strip().casefold() for other in others[:_MAX_SYNONYMS])
     except ValueError as error:  # those of TOML and UTF-8 are such too
         raise ConfigError(f"{path} cannot be read: {error}", 'write lines like: deploy = ["ci", "pipeline"]') from error
     return found
@@ -136,7 +136,7 @@ def read_saved(path: Path, pause: Callable[[float], None] = time.sleep) -> bytes
 
     Most editors empty a file before they write it: read in between, nothing is excluded and no model is named."""
     for _ in range(_MAX_LOOKS):
-        content = read_regular(path, _MOST_BYTES)
+        content = read_regular(path, _MAX_BYTES)
         if content or abs(time.time() - path.stat().st_mtime) > _SAVED_WITHIN_S:
             return content
         pause(_LOOK_AGAIN_S)

@@ -20,10 +20,10 @@ from claude_mem_lite.timestamps import time_to_text
 FIELDS = tuple(field.name for field in fields(Memory))
 REQUIRED = ("kind", "title")
 # Far more than any memory has; one that is longer would hold up whoever stores and indexes it.
-LONGEST_MEMORY = 1_000_000
-_LONGEST_SHOWN = 60
+MAX_MEMORY_LENGTH = 1_000_000
+_MAX_SHOWN_LENGTH = 60
 _LARGEST = 2**63 - 1
-_SHORTEST_SECRET = 16
+_MIN_SECRET_LENGTH = 16
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{3,63}")
 # JSON need not escape them, but a terminal obeys some, and many programs end a line at the others.
 _NEVER_RAW = re.compile("[\x7f-\x9f\u2028\u2029]")
@@ -59,8 +59,8 @@ def values_of(given: JsonObject) -> tuple[dict[str, object], list[str]]:
             values[name] = read(value)
         except ValueError as error:
             problems.append(f"{name} {error}")
-    if not problems and _size(given) > LONGEST_MEMORY:
-        problems.append(f"longer than {LONGEST_MEMORY:,} characters")
+    if not problems and _size(given) > MAX_MEMORY_LENGTH:
+        problems.append(f"longer than {MAX_MEMORY_LENGTH:,} characters")
     return values, problems
 
 
@@ -105,7 +105,7 @@ def _id(value: JsonValue) -> str:
             f"cannot be {_shown(id_)}; it has 4 to 64 of a-z, 0-9, _ and -, begins with a letter or digit, "
             "and may be left out"
         )
-    if len(id_) >= _SHORTEST_SECRET and rules_for(id_).known_out(id_) != id_:
+    if len(id_) >= _MIN_SECRET_LENGTH and rules_for(id_).known_out(id_) != id_:
         raise ValueError("looks like a secret")
     return id_
 
@@ -224,11 +224,11 @@ def _size(value: JsonValue) -> int:
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word[:_LONGEST_SHOWN].lower().replace("-", "_"), known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word[:_MAX_SHOWN_LENGTH].lower().replace("-", "_"), known, n=1, cutoff=0.6)
     return f", did you mean {near[0]}?" if near else ""
 
 
 def _shown(value: JsonValue) -> str:
     """A value in a sentence, as JSON writes it, its beginning if it is long."""
-    text = json.dumps(value[: _LONGEST_SHOWN * 2] if isinstance(value, str) else value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    text = json.dumps(value[: _MAX_SHOWN_LENGTH * 2] if isinstance(value, str) else value)
+    return text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[:_MAX_SHOWN_LENGTH]}…"

@@ -9,16 +9,16 @@ from typing import Literal, Protocol, get_args
 from claude_mem_lite.code.syntax.changes import CodeChange, SymbolAction
 
 # The limits of a memory, and of what is asked for.
-LONGEST_TITLE = 200
-LONGEST_DETAIL = 2_000
-LONGEST_TEXT = 20_000
+MAX_TITLE_LENGTH = 200
+MAX_DETAIL_LENGTH = 2_000
+MAX_TEXT_LENGTH = 20_000
 """What a user may give as the text of one."""
-LONGEST_PROMPT = 4_000
+MAX_PROMPT_LENGTH = 4_000
 """Of a prompt that something is looked for by: what comes after is pasted, and says little of what is wanted."""
-MOST_FACTS = 12
-MOST_FILES = 20
-MOST_ANCHORS = 24
-MOST_OF_A_TURN = 12
+MAX_FACTS = 12
+MAX_FILES = 20
+MAX_ANCHORS = 24
+MAX_OF_A_TURN = 12
 """How many memories rules make of one turn."""
 COMPOSER_VERSION = 3
 """Raised when the same turn gives other memories than before: `rebuild --memories` makes those of older versions anew.

@@ -23,10 +23,10 @@ from pathlib import Path
 from claude_mem_lite.code.git.checkout import find_checkout
 from claude_mem_lite.paths import read_regular
 
-_MOST_DOTS = 8
-_MOST_TABLES = 300
-_MOST_SIGNS = 4_000
-_MOST_DEPTH = 20
+_MAX_DOTS = 8
+_MAX_TABLES = 300
+_MAX_SIGNS = 4_000
+_MAX_DEPTH = 20
 # Strings and comments as `tomllib` sees them. One that does not end is taken as well, or each beginning of one would be
 # followed to the end of the text; behind it nothing is read.
 _STRING_OR_COMMENT = re.compile(
@@ -36,7 +36,7 @@ _STRING_OR_COMMENT = re.compile(
     r"|'[^'\n]*+'?"
     r"|#[^\n]*+"
 )
-_LONG_KEY = re.compile(rf"(?:\.[^.,=\[\]{{}}\n]*+){{{_MOST_DOTS + 1}}}")
+_LONG_KEY = re.compile(rf"(?:\.[^.,=\[\]{{}}\n]*+){{{_MAX_DOTS + 1}}}")
 _BRACKET = re.compile(r"[\[\]{}]")
 
 
@@ -44,21 +44,21 @@ def is_modest(text: str) -> bool:
     """Whether the parts of keys, the tables, the values and their depth are as many as people write."""
     bare = _STRING_OR_COMMENT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
     tables = sum(line.lstrip().startswith("[") for line in bare.split("\n"))
-    if tables > _MOST_TABLES or sum(map(bare.count, "=,.")) > _MOST_SIGNS or _LONG_KEY.search(bare):
+    if tables > _MAX_TABLES or sum(map(bare.count, "=,.")) > _MAX_SIGNS or _LONG_KEY.search(bare):
         return False
     depth = 0
     for found in _BRACKET.finditer(bare):
         depth += 1 if found[0] in "[{" else -1
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             return False
     return True
 
 
 NAME = ".claude-mem-lite.toml"
-MOST_BYTES = 16 * 1024
-MOST_ITEMS = 50
-LONGEST_ITEM = 200
-MOST_PROBLEMS = 10
+MAX_BYTES = 16 * 1024
+MAX_ITEMS = 50
+MAX_ITEM_LENGTH = 200
+MAX_PROBLEMS = 10
 """Who fills the file with mistakes need not have each of them told."""
 _SHOWN = 40
 State = tuple[int, int, int, int]
@@ -113,13 +113,13 @@ class _Reading:
         if not isinstance(value, list):
             self.problems.append(f"{key} must be a list of strings")
             return ()
-        if len(value) > MOST_ITEMS:
-            self.problems.append(f"{key} has more than {MOST_ITEMS} items; the first ones hold")
-        return tuple(self._cleaned(key, value[:MOST_ITEMS], cleaned))
+        if len(value) > MAX_ITEMS:
+            self.problems.append(f"{key} has more than {MAX_ITEMS} items; the first ones hold")
+        return tuple(self._cleaned(key, value[:MAX_ITEMS], cleaned))
 
     def _cleaned(self, key: str, value: Sequence[object], cleaned: Callable[[str], str]) -> Iterator[str]:
         for one in value:
-            if isinstance(one, str) and len(one) <= LONGEST_ITEM and (clean := cleaned(one)):
+            if isinstance(one, str) and len(one) <= MAX_ITEM_LENGTH and (clean := cleaned(one)):
                 yield clean
             elif key == "exclude":
                 self.problems.append(f"exclude: {_shown(one)} is no folder below the root, as in vendor/*")
@@ -160,7 +160,7 @@ def _may_have_one(folder: str) -> bool:
 @lru_cache(maxsize=64)
 def _read(path: str, state: State, presets: tuple[str, ...]) -> ProjectSettings:  # noqa: ARG001  a key to know it by
     try:
-        text = read_regular(Path(path), MOST_BYTES, follow=False).decode("utf-8")
+        text = read_regular(Path(path), MAX_BYTES, follow=False).decode("utf-8")
         if not is_modest(text):
             raise ValueError("it has more in it than such a file needs")
         given = tomllib.loads(text)
@@ -181,7 +181,7 @@ def _read(path: str, state: State, presets: tuple[str, ...]) -> ProjectSettings:
         ignored_tools=reading.items("ignored_tools", given["ignored_tools"], str.strip)
         if "ignored_tools" in given
         else (),
-        problems=tuple(reading.problems[:MOST_PROBLEMS]),
+        problems=tuple(reading.problems[:MAX_PROBLEMS]),
     )
 
 

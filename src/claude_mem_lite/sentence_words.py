@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import LONGEST_TITLE
+from claude_mem_lite.models import MAX_TITLE_LENGTH
 
 DENIALS = frozenset(
     """not no never nor don't dont doesn't isn't aren't won't can't cannot mustn't shouldn't without avoid stop
@@ -14,7 +14,7 @@ WORD = lazy(r"[\w+#][\w.+#/@'’-]*[\w+#]|\w")
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a sentence in order, names and versions whole."""
-    return _words_of_title(text) if len(text) <= LONGEST_TITLE else _split(text)
+    return _words_of_title(text) if len(text) <= MAX_TITLE_LENGTH else _split(text)
 
 
 @lru_cache(maxsize=2_048)  # what is new is held against the same titles again and again, several times each

@@ -23,9 +23,9 @@ _SUFFIX = re.compile(r"(?:ations?|ings?|ments?|ers?|ed|es|ies|ly|s|y|e|ion|ions)
 # "dropped" is of "drop".
 _DOUBLED = re.compile(r"([bdgmnprt])\1(?:ed|ings?|ers?)$")
 _KANA_MARKS = "\u3099\u309a"
-_MOST_JOINED = 6
-_LONGEST_WORD = 64
-_SHORTEST_BEGINNING = 4
+_MAX_JOINED = 6
+_MAX_WORD_LENGTH = 64
+_MIN_BEGINNING_LENGTH = 4
 STOPWORDS = frozenset(
     """a about after all also am an and any are as at be because been before being but by can could did do does
     doing done for from get had has have he her here his how i if in into is it its just let like make me my no
@@ -47,7 +47,7 @@ def index_text(text: str) -> str:
     tokens: list[str] = []
     for word in _WORD.findall(_plain(text)):
         if word.isascii() and word.isalpha() and word.islower():
-            tokens.append(word[:_LONGEST_WORD])  # most are plain, and looking closer takes twice the time
+            tokens.append(word[:_MAX_WORD_LENGTH])  # most are plain, and looking closer takes twice the time
         else:
             tokens.extend(_pairs(word) if _CJK_RUN.match(word) else _named(word))
     return " ".join(tokens)
@@ -152,7 +152,7 @@ def _pairs(run: str) -> list[str]:
 def _named(word: str) -> Iterator[str]:
     """A word, or an identifier as one word, by its separators and by its humps."""
     chunks = _BETWEEN.split(word)
-    if 1 < len(chunks) <= _MOST_JOINED:
+    if 1 < len(chunks) <= _MAX_JOINED:
         yield _fold("".join(chunks))
     for chunk in chunks:
         yield _fold(chunk)
@@ -162,14 +162,14 @@ def _named(word: str) -> Iterator[str]:
 
 
 def _fold(word: str) -> str:
-    return word[:_LONGEST_WORD].casefold()[:_LONGEST_WORD]
+    return word[:_MAX_WORD_LENGTH].casefold()[:_MAX_WORD_LENGTH]
 
 
 def _is_kin(word: str, token: str) -> bool:
     """Whether a word of a question and one of a text have a stem in common, or the one is the other's beginning."""
     if word[0] != token[0]:
         return False
-    if len(word) >= _SHORTEST_BEGINNING or is_beginning(word):
+    if len(word) >= _MIN_BEGINNING_LENGTH or is_beginning(word):
         return token.startswith(word) or _stem(word) == _stem(token)
     return False
 
@@ -177,7 +177,7 @@ def _is_kin(word: str, token: str) -> bool:
 @lru_cache(maxsize=8_192)
 def _stem(word: str) -> str:
     shorter = _SUFFIX.sub("", _DOUBLED.sub(r"\1", word))
-    return shorter if len(shorter) >= _SHORTEST_BEGINNING else word
+    return shorter if len(shorter) >= _MIN_BEGINNING_LENGTH else word
 
 
 def _telling(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from claude_mem_lite.cli.reference.settings import with_table
 from claude_mem_lite.compress.model.turn_digest import MIN_RAW
 from claude_mem_lite.config import Config
 from claude_mem_lite.config_loader import load_config
-from claude_mem_lite.project_config import ALLOWED, MOST_BYTES, NAME
+from claude_mem_lite.project_config import ALLOWED, MAX_BYTES, NAME
 from tests.docs.pages import ROOT, page, pages
 
 PAGE = page("docs/configuration.md")
@@ -28,7 +28,7 @@ def test_what_a_project_may_say_is_documented() -> None:
         key for row in re.findall(r"^\| (`.*?`) \|", part, re.M) for key in re.findall(r"`(\w+)`", row)
     }
     assert f"`{NAME}`" in part
-    assert f"{MOST_BYTES // 1024} KiB" in part
+    assert f"{MAX_BYTES // 1024} KiB" in part
 
 
 @pytest.mark.parametrize(("where", "body"), EXAMPLES, ids=[name for name, _ in EXAMPLES])

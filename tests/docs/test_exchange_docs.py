@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.export_format import FIELDS, LONGEST_MEMORY, REQUIRED, to_object, values_of
+from claude_mem_lite.export_format import FIELDS, MAX_MEMORY_LENGTH, REQUIRED, to_object, values_of
 from claude_mem_lite.importers.memory_file import parse
 from claude_mem_lite.worker.api.transfer import Batch, Line, read
 from tests.docs.pages import page
@@ -45,4 +45,4 @@ def test_a_line_that_is_shown_can_be_imported(line: str) -> None:
 
 
 def test_the_longest_memory_is_told() -> None:
-    assert f"at most {LONGEST_MEMORY:,} characters" in PAGE.text
+    assert f"at most {MAX_MEMORY_LENGTH:,} characters" in PAGE.text

@@ -216,7 +216,7 @@ def test_with_many_copies_those_go_that_are_done_and_in_both_files(home: Home, m
         do(home, loop, "count the apples", session="s-1")
         open_turn(home)
         assert loop.settle(WAIT_S)
-        monkeypatch.setattr(journal, "MOST_BYTES", 1)
+        monkeypatch.setattr(journal, "MAX_BYTES", 1)
         with closing(open_for_reading(home.memory_db)) as reader:
             reader.execute("begin")
             reader.execute("select * from memories").fetchall()

@@ -6,7 +6,7 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from claude_mem_lite.ui.access_gate import LONGEST_BODY, Gate
+from claude_mem_lite.ui.access_gate import MAX_BODY_LENGTH, Gate
 
 TOKEN = "a-token-that-nobody-guesses-0123456789"
 OWN = "http://127.0.0.1:4711"
@@ -111,9 +111,9 @@ def test_a_form_of_another_site_is_refused(page: TestClient, kind: str) -> None:
 
 def test_too_much_is_refused_before_it_is_read(page: TestClient) -> None:
     headers = {**KEY, "content-type": "application/json"}
-    assert page.post("/do/edit", content=b" " * (LONGEST_BODY + 1), headers=headers).status_code == 413
+    assert page.post("/do/edit", content=b" " * (MAX_BODY_LENGTH + 1), headers=headers).status_code == 413
     assert page.post("/do/edit", content=iter([b"{}"]), headers=headers).status_code == 411
-    assert page.post("/do/edit", content=b" " * LONGEST_BODY, headers=headers).status_code == 200
+    assert page.post("/do/edit", content=b" " * MAX_BODY_LENGTH, headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "HEAD"])

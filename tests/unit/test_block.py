@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.context.item_block import LOOK_DEEPER, Block, Given, block, with_relations
-from claude_mem_lite.context.render import MOST_UTF16_UNITS, estimate_tokens, utf16_units
+from claude_mem_lite.context.render import MAX_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memory_links
 from tests.fakes import NOW, SHOP, Store
@@ -115,7 +115,7 @@ def test_what_fits_nowhere_is_left_out() -> None:
 def test_no_budget_is_passed_and_the_client_takes_it_whole(budget: int) -> None:
     told = block(_many(400, "Every client waits a while and then asks again. " * 4), NOW, budget)
     assert estimate_tokens(told.text) <= budget
-    assert utf16_units(told.text) <= MOST_UTF16_UNITS
+    assert utf16_units(told.text) <= MAX_UTF16_UNITS
     assert told.tokens == (estimate_tokens(told.text) if told.text else 0)
 
 

@@ -391,5 +391,5 @@ def test_a_long_table_is_read_to_its_end_however_few_steps_a_row_may_take(tmp_pa
 @pytest.fixture
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes ten seconds is given up at once."""
-    monkeypatch.setattr(claude_mem_file, "_MOST_STEPS", 20_000)
+    monkeypatch.setattr(claude_mem_file, "_MAX_STEPS", 20_000)
     monkeypatch.setattr(claude_mem_file, "_STEPS_A_LOOK", 1_000)

@@ -68,7 +68,7 @@ def test_a_path_too_long_for_a_socket_address_is_reached(tmp_path: Path) -> None
     home = Home(tmp_path / ("a" * 90) / ("b" * 90))
     before = Path.cwd()
     with fake_worker(home):
-        assert len(os.fsencode(home.socket)) > transport.LONGEST_SOCKET_PATH
+        assert len(os.fsencode(home.socket)) > transport.MAX_SOCKET_PATH_LENGTH
         assert Client(home).health().pid == 4711
     assert Path.cwd() == before
 

@@ -14,7 +14,7 @@ from claude_mem_lite.context.layers.layer import Item, Layer
 from claude_mem_lite.context.layers.sessions import MAX_OPEN_SESSIONS
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset, made_of
 from claude_mem_lite.context.project_setting import Setting
-from claude_mem_lite.context.render import MOST_UTF16_UNITS, estimate_tokens, utf16_units
+from claude_mem_lite.context.render import MAX_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import Place, SessionSummary
 from claude_mem_lite.store import memories
@@ -323,7 +323,7 @@ def test_the_character_cap_holds_when_the_budget_would_allow_more(store: Store) 
         store.session(f"s{number}", SessionSummary(headline="headline " * 30))
     built = context(store, budget=20_000)
     assert built.truncated
-    assert 8_000 < utf16_units(built.text) <= MOST_UTF16_UNITS
+    assert 8_000 < utf16_units(built.text) <= MAX_UTF16_UNITS
 
 
 def test_a_memory_cannot_close_the_block_or_begin_a_header(store: Store) -> None:
@@ -372,7 +372,7 @@ def test_neither_budget_nor_character_cap_is_ever_exceeded(tmp_path: Path, texts
         built = context(store, budget)
     (tmp_path / "any.db").unlink()
     assert built.tokens == estimate_tokens(built.text) <= budget
-    assert utf16_units(built.text) <= MOST_UTF16_UNITS
+    assert utf16_units(built.text) <= MAX_UTF16_UNITS
 
 
 @settings(

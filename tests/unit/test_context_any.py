@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from claude_mem_lite.agents.adapters import claude_reply
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.presets import BUILT_IN, LAYERS, Preset
-from claude_mem_lite.context.render import MOST_UTF16_UNITS, PREAMBLE, estimate_tokens, utf16_units
+from claude_mem_lite.context.render import MAX_UTF16_UNITS, PREAMBLE, estimate_tokens, utf16_units
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import KINDS, TRUST, Kind, Origin, Place, SessionSummary
 from claude_mem_lite.search.hybrid import Search
@@ -87,7 +87,7 @@ def summary(text: str) -> SessionSummary:
 
 def assert_holds(built: Context, preset: Preset, budget: int, *, has_session: bool) -> None:
     assert built.tokens == estimate_tokens(built.text) <= budget
-    assert utf16_units(built.text) <= MOST_UTF16_UNITS
+    assert utf16_units(built.text) <= MAX_UTF16_UNITS
     reply = json.loads(claude_reply("SessionStart", built.text))
     assert reply["hookSpecificOutput"]["additionalContext"] == built.text
     assert FOREIGN not in built.text

@@ -119,8 +119,8 @@ def test_a_file_is_named_by_its_path_or_the_end_of_it(store: Store, wanted: str,
 @pytest.fixture
 def crowd(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Four hundred memories with two common words and one of them with a rare one, where fifty are many."""
-    monkeypatch.setattr(ranking, "MOST_SCORED", 50)
-    monkeypatch.setattr(ranking, "MOST_COUNTED", 500)
+    monkeypatch.setattr(ranking, "MAX_SCORED", 50)
+    monkeypatch.setattr(ranking, "MAX_COUNTED", 500)
     monkeypatch.setattr(ranking, "SMALL", 100)
     with atomic(store.db):
         for number in range(400):
@@ -245,7 +245,7 @@ def test_filters_give_what_a_plain_look_at_every_memory_gives(
         Store(Path(folder) / "memory.db") as store,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(ranking, "MOST_SCORED", most_scored)
+        patch.setattr(ranking, "MAX_SCORED", most_scored)
         patch.setattr(ranking, "SMALL", most_scored)
         with atomic(store.db):
             for number, memory in enumerate(made):

@@ -308,7 +308,7 @@ def test_what_is_no_file_stops_the_install_before_anything_is_touched(
 
 def test_a_file_without_end_is_not_read_to_it(tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as file:
-        file.truncate(settings_files.MOST_BYTES + 1)
+        file.truncate(settings_files.MAX_BYTES + 1)
     with pytest.raises(SettingsError, match="larger than 262,144 KiB"):
         settings_files.read(tmp_path / "huge")
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from claude_mem_lite.code.syntax.changes import SymbolAction
 from claude_mem_lite.compress.toolcalls.provenance import told_by
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.export_format import FIELDS, LONGEST_MEMORY, to_line, to_object, values_of
+from claude_mem_lite.export_format import FIELDS, MAX_MEMORY_LENGTH, to_line, to_object, values_of
 from claude_mem_lite.importers import memory_file
 from claude_mem_lite.importers.memory_file import Checked, open_memories
 from claude_mem_lite.knowledge import transfer
@@ -109,7 +109,7 @@ def problems(folder: Path, *lines: JsonValue | bytes) -> list[tuple[int, str]]:
             "and may be left out",
         ),
         ({"id": "ghp_" + "a8kd93jflq02mzxc7vbn5typrw61hsgeuoii"}, "id looks like a secret"),
-        ({"detail": "x" * LONGEST_MEMORY}, f"longer than {LONGEST_MEMORY:,} characters"),
+        ({"detail": "x" * MAX_MEMORY_LENGTH}, f"longer than {MAX_MEMORY_LENGTH:,} characters"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_field_and_line(wrong: dict[str, JsonValue], told: str, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_ten_problems_are_told_and_the_rest_is_counted(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_file, "LONGEST_LINE_BYTES", 1024 * 1024)
+    monkeypatch.setattr(memory_file, "MAX_LINE_BYTES", 1024 * 1024)
     long = json.dumps({**NOTE, "detail": "x" * 3_000_000}).encode()
     assert problems(tmp_path, NOTE, long, {}) == [
         (2, "longer than 1 MB"),

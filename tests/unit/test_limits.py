@@ -21,7 +21,7 @@ class Noted(look_time.LookTime):
 
 looking.LookTime = waiting.LookTime = Noted
 looking.time_for_context()
-looking.time_for_context(start._LEAST_PATIENCE_S)
+looking.time_for_context(start._MIN_PATIENCE_S)
 seen = SimpleNamespace(hidden=(), freshness=lambda memories: {})
 loop = SimpleNamespace(looking=SimpleNamespace(checkout=lambda *_, **__: seen))
 at_need = waiting.LaterCheckout(loop, None, None)
@@ -30,7 +30,7 @@ print(json.dumps({
     "looks": given[0], "looks at least": given[1], "looks at need": sum(given[2:]), "number at need": len(given[2:]),
     "way back": waiting.WAY_BACK_S, "detects": detect.DETECT_S,
     "start is made by": start._ANSWER_BY_S, "start's way back": start._WAY_BACK_S,
-    "layers": start._MOST_PATIENCE_S, "layers at least": start._LEAST_PATIENCE_S,
+    "layers": start._MAX_PATIENCE_S, "layers at least": start._MIN_PATIENCE_S,
     **kernel.ANSWER_WITHIN_S,
 }))
 """

@@ -62,7 +62,7 @@ def test_the_instructions_are_a_few_sentences() -> None:
 def test_what_is_repeated_here_to_start_quickly_is_the_same_elsewhere() -> None:
     assert tool_schemas.KINDS == models.KINDS
     assert (formatting.OPENING, formatting.CLOSING) == (render.OPENING, render.CLOSING)
-    assert arguments.MOST_IDS == agent_notes.MOST_FORGOTTEN
+    assert arguments.MAX_IDS == agent_notes.MAX_FORGOTTEN
 
 
 def test_every_version_that_begins_with_a_handshake_is_known() -> None:
@@ -155,14 +155,14 @@ def test_messages_in_a_batch_are_answered_in_a_batch() -> None:
 
 
 def test_a_line_beyond_bounds_is_not_read_and_the_next_is_answered() -> None:
-    long = b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * server.LONGEST_LINE + b'"}'
+    long = b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * server.MAX_LINE_LENGTH + b'"}'
     refused, fine = converse(long, request("ping", 2))
     assert refused["error"]["code"] == -32600
     assert fine["id"] == 2
 
 
 def test_a_line_just_within_bounds_is_read() -> None:
-    pad = server.LONGEST_LINE - 1 - len(json.dumps(request("ping", 1, x="")))
+    pad = server.MAX_LINE_LENGTH - 1 - len(json.dumps(request("ping", 1, x="")))
     (reply,) = converse(request("ping", 1, x="x" * pad))
     assert reply["result"] == {}
 
@@ -238,7 +238,7 @@ def test_what_is_no_id_is_named_and_the_others_are_taken() -> None:
 
 
 def test_a_query_is_no_longer_than_a_question() -> None:
-    assert len(arguments.query({"query": " " + "word " * 10_000})) == arguments.LONGEST_QUERY
+    assert len(arguments.query({"query": " " + "word " * 10_000})) == arguments.MAX_QUERY_LENGTH
     assert arguments.query({}) == ""
 
 
@@ -340,7 +340,7 @@ def test_records_that_do_not_fit_are_named() -> None:
         for n in range(20)
     ]
     told = formatting.records(found, [])
-    assert len(told.encode()) < formatting.MOST_BYTES + 600
+    assert len(told.encode()) < formatting.MAX_BYTES + 600
     assert "No room for #000000" in told
 
 

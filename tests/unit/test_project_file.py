@@ -8,7 +8,7 @@ import pytest
 from claude_mem_lite.config import Config, in_folder, is_excluded, project_settings
 from claude_mem_lite.config_loader import explained, load_config
 from claude_mem_lite.errors import ConfigError
-from claude_mem_lite.project_config import ALLOWED, LONGEST_ITEM, MOST_BYTES, MOST_ITEMS, MOST_PROBLEMS, NAME
+from claude_mem_lite.project_config import ALLOWED, MAX_BYTES, MAX_ITEM_LENGTH, MAX_ITEMS, MAX_PROBLEMS, NAME
 
 
 @pytest.fixture
@@ -95,8 +95,8 @@ def test_an_unknown_key_is_named_with_the_nearest_known_one(root: Path) -> None:
         "ignored_tools = ['']",
         "budget_tokens = ",
         "a" + ".a" * 5000 + " = 1",
-        f"ignored_tools = ['{'x' * (LONGEST_ITEM + 1)}']",
-        "x" * (MOST_BYTES + 1),
+        f"ignored_tools = ['{'x' * (MAX_ITEM_LENGTH + 1)}']",
+        "x" * (MAX_BYTES + 1),
     ],
     ids=range(13),
 )
@@ -108,9 +108,9 @@ def test_what_is_wrong_changes_nothing_and_is_told(root: Path, text: str) -> Non
 
 def test_a_file_full_of_mistakes_is_not_told_in_full(root: Path) -> None:
     says(root, "\n".join(f"odd_{at} = 1" for at in range(100)))
-    assert len(project_settings(str(root)).problems) == MOST_PROBLEMS
-    says(root, f"exclude = {['a'] * (MOST_ITEMS + 1)}")
-    assert len(project_settings(str(root)).exclude) == MOST_ITEMS
+    assert len(project_settings(str(root)).problems) == MAX_PROBLEMS
+    says(root, f"exclude = {['a'] * (MAX_ITEMS + 1)}")
+    assert len(project_settings(str(root)).exclude) == MAX_ITEMS
 
 
 def test_what_is_told_of_it_cannot_drive_a_terminal(root: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from claude_mem_lite.code.freshness.checkout_view import Unseen
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.prompt import scoring
-from claude_mem_lite.context.prompt.builder import MOST_ITEMS, PromptContext, build_for_prompt
+from claude_mem_lite.context.prompt.builder import MAX_ITEMS, PromptContext, build_for_prompt
 from claude_mem_lite.context.prompt.keywords import defaults
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import Occasion
@@ -238,7 +238,7 @@ def test_at_most_a_few_are_given(project: Project) -> None:
     for number in range(8):
         told = f"Billing database PostgreSQL, part {number}: invoices moved, webhooks locked SQLite {number}."
         project.remember("decision", f"Choose PostgreSQL for billing part {number}", told, session="one")
-    assert len(project.ask().items) == MOST_ITEMS
+    assert len(project.ask().items) == MAX_ITEMS
 
 
 def test_without_meaning_words_have_to_do(project: Project) -> None:
@@ -346,7 +346,7 @@ def test_behind_enough_others_the_floor_is_still_the_reason_for_what_is_below_it
     at = Occasion(SHOP, NOW, explained=True)
     score = part(project.ask(prompt, at), change, "total")
     above, under = (project.ask(prompt, at, floor=score * share) for share in (0.99, 1.01))
-    assert len(above.items) == len(under.items) == MOST_ITEMS
+    assert len(above.items) == len(under.items) == MAX_ITEMS
     assert why(above, change) == "others come before it"
     assert why(under, change) == "below the floor"
 

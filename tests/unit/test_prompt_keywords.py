@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.context.prompt import keywords
-from claude_mem_lite.context.prompt.keywords import MOST_TERMS
+from claude_mem_lite.context.prompt.keywords import MAX_TERMS
 from claude_mem_lite.errors import ConfigError
 from tests.fakes import Store
 
@@ -42,7 +42,7 @@ def test_names_and_paths_stand_whole_and_split_and_come_first() -> None:
 
 def test_of_many_words_ten_are_terms() -> None:
     asked = read(" ".join(f"subject{chr(97 + number)}" for number in range(26)))
-    assert len(asked.terms) == MOST_TERMS
+    assert len(asked.terms) == MAX_TERMS
     assert len(asked.words) == 26
 
 

@@ -90,7 +90,7 @@ def test_a_word_that_most_have_is_scored_only_beside_others(store: Store, monkey
 def test_a_word_that_the_first_memories_have_is_not_taken_for_one_that_all_have(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranking, "MOST_SCORED", 2)
+    monkeypatch.setattr(ranking, "MAX_SCORED", 2)
     monkeypatch.setattr(ranking, "_TINY", 10)
     for number in range(12):
         store.remember(f"Number {number}", summary="It is zebra striped" if number < 4 else "It is plain, and a lemur")
@@ -285,7 +285,7 @@ def test_what_has_every_word_is_first_however_common_each_of_them_is(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranking, "SMALL", 50)
-    monkeypatch.setattr(ranking, "MOST_SCORED", 45)
+    monkeypatch.setattr(ranking, "MAX_SCORED", 45)
     for number in range(60):
         word = "webhook" if number % 2 else "retry"
         store.remember(f"{word} item{number} thing{number}", summary=f"x{number}", created_at=NOW)

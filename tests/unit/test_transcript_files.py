@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.event_names import event_of
-from claude_mem_lite.importers.jsonl_reader import LONGEST_LINE_BYTES, Problem
+from claude_mem_lite.importers.jsonl_reader import MAX_LINE_BYTES, Problem
 from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.importers.transcripts import Reading, find_transcripts, own_folders, read_transcript
 from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
@@ -185,7 +185,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path) -> None:
     path = session.write(tmp_path)
     with path.open("ab") as file:
         file.write(b'{"type": "user", "x": "')
-        file.write(b"x" * LONGEST_LINE_BYTES)
+        file.write(b"x" * MAX_LINE_BYTES)
         file.write(b'"}\n')
         file.write(PastSession("s1", session.at).prompt("after it").says("Done.").text().encode())
     reading, turns = read(path)

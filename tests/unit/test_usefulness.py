@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.context.scoring import LEAST_STATED, LOUDEST, factor, start_factor
+from claude_mem_lite.context.scoring import LOUDEST, MIN_STATED, factor, start_factor
 from claude_mem_lite.models import Tally
 from tests.docs.pages import ROOT
 
@@ -41,7 +41,7 @@ def test_nothing_known_is_neutral_and_one_giving_says_little() -> None:
 
 
 def test_what_the_user_stated_sinks_but_never_falls_silent() -> None:
-    assert factor(Tally(0, 500), is_stated=True) == start_factor(Tally(0, 500), is_stated=True) == LEAST_STATED
+    assert factor(Tally(0, 500), is_stated=True) == start_factor(Tally(0, 500), is_stated=True) == MIN_STATED
 
 
 @given(COUNTS, COUNTS)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from tests.running import WAIT_S, Json, Machine, leave, payload, query, spool_name, wait_until
 
 _AHEAD_S = 1.5
-_MOST_TRIES = 5
+_MAX_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def hooked(machine: Machine, event: str, given: Json) -> str:
 
 def hooked_in_time(machine: Machine, event: str, given: Json) -> str:
     """The same of whichever of some sessions was answered before its hook gave up: on a busy machine not each is."""
-    sessions = (f"{given['session_id']}-{number}" for number in range(_MOST_TRIES))
+    sessions = (f"{given['session_id']}-{number}" for number in range(_MAX_TRIES))
     return next(filter(None, (hooked(machine, event, {**given, "session_id": one}) for one in sessions)), "")
 
 

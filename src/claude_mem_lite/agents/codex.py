@@ -12,8 +12,8 @@ from claude_mem_lite.agents import payload_builders
 from claude_mem_lite.models import JsonObject, text
 
 MOMENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
-_MOST_OF_TRANSCRIPT = 512 * 1024
-_MOST_FILES = 500
+_MAX_OF_TRANSCRIPT = 512 * 1024
+_MAX_FILES = 500
 """Of one patch: each is an event of its own, and a patch that names more was made by a program."""
 _HEADER = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVED = re.compile(r"\*\*\* Move to: (.+)")
@@ -66,7 +66,7 @@ def _last_lines(path: str) -> list[bytes]:
         return []
     try:
         size = os.fstat(handle).st_size
-        return os.pread(handle, _MOST_OF_TRANSCRIPT, max(size - _MOST_OF_TRANSCRIPT, 0)).split(b"\n")
+        return os.pread(handle, _MAX_OF_TRANSCRIPT, max(size - _MAX_OF_TRANSCRIPT, 0)).split(b"\n")
     except OSError:
         return []
     finally:
@@ -83,7 +83,7 @@ def _patched(told: JsonObject, patch: str) -> Iterator[JsonObject]:
     folder = text(told.get("cwd"))
     did = [
         one
-        for action, path, lines in islice(_files(patch), _MOST_FILES)
+        for action, path, lines in islice(_files(patch), _MAX_FILES)
         for one in _changed(told, action, payload_builders.absolute(path, folder), lines, folder)
     ]
     yield from did or [told]  # one that says nothing is told as it came

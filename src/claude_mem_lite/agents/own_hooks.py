@@ -9,7 +9,7 @@ from pathlib import Path
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import HOOK_PROGRAM, Home, read_regular, state_of
 
-_MOST_BYTES = 4 * 2**20
+_MAX_BYTES = 4 * 2**20
 _State = tuple[int, int, int] | None
 
 
@@ -28,7 +28,7 @@ def _records(folder: Path, state: _State) -> tuple[JsonObject, ...]:  # noqa: AR
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
-            record = json.loads(read_regular(path, _MOST_BYTES))
+            record = json.loads(read_regular(path, _MAX_BYTES))
         except (OSError, ValueError):
             continue
         found += [record] if isinstance(record, dict) else []
@@ -38,6 +38,6 @@ def _records(folder: Path, state: _State) -> tuple[JsonObject, ...]:  # noqa: AR
 @lru_cache(maxsize=32)
 def _names_us(settings: Path, state: _State) -> bool:
     try:
-        return state is not None and HOOK_PROGRAM.encode() in read_regular(settings, _MOST_BYTES)
+        return state is not None and HOOK_PROGRAM.encode() in read_regular(settings, _MAX_BYTES)
     except OSError:
         return False

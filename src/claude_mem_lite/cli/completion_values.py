@@ -15,9 +15,9 @@ from claude_mem_lite.scopes import SCOPE_FORMS
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_MOST_IDS = 50
+_MAX_IDS = 50
 _WITHIN_S = 0.5
-_LONGEST_TITLE = 70
+_MAX_TITLE_LENGTH = 70
 
 
 def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
@@ -70,11 +70,13 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[Co
     wanted = incomplete.removeprefix("#")
     try:
         client = Client(find_home(), until=time.monotonic() + _WITHIN_S)
-        found = client.memories(Where(os.getcwd()), limit=_MOST_IDS)
+        found = client.memories(Where(os.getcwd()), limit=_MAX_IDS)
     except (MemoryLiteError, OSError):
         return []
     known = ((field(one, "id"), " ".join(field(one, "title").split())) for one in found)
-    return [CompletionItem(marked + id_, help=title[:_LONGEST_TITLE]) for id_, title in known if id_.startswith(wanted)]
+    return [
+        CompletionItem(marked + id_, help=title[:_MAX_TITLE_LENGTH]) for id_, title in known if id_.startswith(wanted)
+    ]
 
 
 def lessons(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":  # noqa: ARG001
@@ -87,9 +89,9 @@ def lessons(ctx: click.Context, param: click.Parameter, incomplete: str) -> "lis
     from claude_mem_lite.paths import find_home
 
     try:
-        found = Client(find_home(), until=time.monotonic() + _WITHIN_S).lessons(Where(os.getcwd()), limit=_MOST_IDS)
+        found = Client(find_home(), until=time.monotonic() + _WITHIN_S).lessons(Where(os.getcwd()), limit=_MAX_IDS)
     except (MemoryLiteError, OSError):
         return []
     known = [(field(one, "id"), field(one, "sentence")) for one in objects(found, "unsure")]
     known += [(field(one, "id"), field(one, "title")) for one in objects(found, "learned")]
-    return [CompletionItem(id_, help=said[:_LONGEST_TITLE]) for id_, said in known if id_.startswith(incomplete)]
+    return [CompletionItem(id_, help=said[:_MAX_TITLE_LENGTH]) for id_, said in known if id_.startswith(incomplete)]

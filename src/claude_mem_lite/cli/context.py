@@ -5,7 +5,7 @@ import click
 from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_option, place_options, where
 from claude_mem_lite.cli.output import field, items, plain, print_json
 from claude_mem_lite.client.responses import objects
-from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, JsonValue
+from claude_mem_lite.models import MAX_PROMPT_LENGTH, JsonObject, JsonValue
 
 _OFF = "Memory is switched off: nothing is given until `claude-mem-lite on`. With it on, it would be this:"
 
@@ -48,7 +48,7 @@ def context(
         if preset or budget:
             raise click.UsageError("--prompt has no layers and its own budget: leave out --preset and --budget")
         client = connect_to_look(_prompt_json({}, explain), as_json=as_json, aside=True)
-        answer = client.prompt_context(place.cwd, prompt[:LONGEST_PROMPT], explain=explain, project=place.project)
+        answer = client.prompt_context(place.cwd, prompt[:MAX_PROMPT_LENGTH], explain=explain, project=place.project)
         _print_for_prompt(answer, explain, as_json)
         return
     client = connect_to_look(_as_json({}, explain), as_json=as_json, aside=True)

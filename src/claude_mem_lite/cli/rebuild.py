@@ -14,7 +14,7 @@ from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted
 
 LOOK_S = 0.2
-MOST_LOOKS_IN_VAIN = 50
+MAX_LOOKS_IN_VAIN = 50
 
 
 @click.command(short_help="Make the search index anew, or the memories of an older version.")
@@ -71,7 +71,7 @@ def _rebuild_index(as_json: bool) -> None:
                 time.sleep(LOOK_S)
                 told = client.index()
                 stuck = stuck + 1 if field(told, "failure") and whole(told, "waiting") == waiting else 0
-                if stuck == MOST_LOOKS_IN_VAIN:
+                if stuck == MAX_LOOKS_IN_VAIN:
                     raise MemoryLiteError(
                         f"indexing does not go on: {field(told, 'failure')}",
                         "make room on the disk if it is full; the worker then goes on by itself",

@@ -22,7 +22,7 @@ from claude_mem_lite.client.responses import objects, whole
 from claude_mem_lite.models import OUTCOMES, JsonObject
 from claude_mem_lite.text import one_line, within
 
-_LONGEST_TITLE = 100
+_MAX_TITLE_LENGTH = 100
 
 
 @click.command(short_help="Show what was given to sessions, and what came of it.")
@@ -169,7 +169,7 @@ def _reached(receipt: JsonObject) -> str:
 
 def _item(item: JsonObject) -> Iterator[str]:
     title = field(item, "title")
-    shown = within(one_line(title), _LONGEST_TITLE) if title else "no longer there"
+    shown = within(one_line(title), _MAX_TITLE_LENGTH) if title else "no longer there"
     yield f"  {click.style(field(item, 'source'), fg='cyan')}  {shown}{_used(item)}"
     score = item.get("score")
     told = (

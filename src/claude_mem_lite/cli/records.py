@@ -22,7 +22,7 @@ SUMMARY_SHOWN = ("request", "investigated", "learned", "completed", "notes")
 SUMMARY_LISTS_SHOWN = ("key_decisions", "next_steps", "files_edited", "files_read")
 _SENTENCES = ("facts", "key_decisions", "next_steps")
 """Lists whose entries may hold commas themselves."""
-_LONGEST_LINE = 300
+_MAX_LINE_LENGTH = 300
 _STALE = {"changed": "[may be stale]", "gone": "[code is gone]"}
 _STATES = {
     "fresh": "fresh, its code is as it tells",
@@ -237,7 +237,7 @@ def _print_summary(record: JsonObject, indent: str) -> None:
     summary = one_line(field(record, "summary"))
     if summary and summary != one_line(field(record, "title")):
         raw = field(record, "kind") in RAW_KINDS
-        click.echo(f"{indent}{within(summary, _LONGEST_LINE) if raw else summary}")
+        click.echo(f"{indent}{within(summary, _MAX_LINE_LENGTH) if raw else summary}")
 
 
 def _border(session: str, headline: str) -> str:

@@ -29,8 +29,8 @@ from claude_mem_lite.paths import current_folder
 from claude_mem_lite.text import query_words, within
 
 HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "certain", "why")
-_MOST_NEIGHBOURS = 500
-_LONGEST_SHOWN = 100
+_MAX_NEIGHBOURS = 500
+_MAX_SHOWN_LENGTH = 100
 # Of a memory or a turn, or of a session; an id that is cut short is known by its `#` alone.
 _ID = re.compile(r"#[a-z2-7]{4,}|[a-z2-7]{10}|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGNORECASE)
 
@@ -70,7 +70,9 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
         print_json([{key: hit.get(key) for key in HIT_KEYS} for hit in hits])
         return
     if not hits:
-        click.echo(f"Nothing found for {within(plain(query), _LONGEST_SHOWN)!r}. {_what_to_try(query, place, wanted)}")
+        click.echo(
+            f"Nothing found for {within(plain(query), _MAX_SHOWN_LENGTH)!r}. {_what_to_try(query, place, wanted)}"
+        )
     print_hits(hits, explain, project_names(hits, client.project_names()) if place.all_projects else {})
 
 
@@ -163,14 +165,14 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
 @click.option(
     "--before",
     metavar="N",
-    type=click.IntRange(0, _MOST_NEIGHBOURS),
+    type=click.IntRange(0, _MAX_NEIGHBOURS),
     default=5,
     help="So many before it; 5 if not given.",
 )
 @click.option(
     "--after",
     metavar="N",
-    type=click.IntRange(0, _MOST_NEIGHBOURS),
+    type=click.IntRange(0, _MAX_NEIGHBOURS),
     default=5,
     help="So many after it; 5 if not given.",
 )

@@ -18,7 +18,7 @@ from claude_mem_lite.cli.records import project_names
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.text import query_words, within
 
-_LONGEST_SHOWN = 100
+_MAX_SHOWN_LENGTH = 100
 
 
 @click.command(short_help="List the last sessions, or those that are about something.")
@@ -79,7 +79,7 @@ def sessions(
 def _why_no_sessions(query: str, all_projects: bool) -> str:
     if query:
         wider = "" if all_projects else " or --all-projects"
-        about = f"No session is about {within(plain(query), _LONGEST_SHOWN)!r}."
+        about = f"No session is about {within(plain(query), _MAX_SHOWN_LENGTH)!r}."
         return f"{about} Try other words{wider}, or `claude-mem-lite sessions` for the last."
     wider = "" if all_projects else " --all-projects lists those of other folders."
     return (

@@ -10,9 +10,9 @@ from claude_mem_lite.client.responses import objects, part, whole
 from claude_mem_lite.models import OUTCOMES, JsonObject
 from claude_mem_lite.text import counted, one_line, within
 
-_MOST_PROJECTS = 10
-_MOST_SILENT = 10
-_LONGEST_TITLE = 80
+_MAX_PROJECTS = 10
+_MAX_SILENT = 10
+_MAX_TITLE_LENGTH = 80
 _NOTHING: JsonObject = {"memories": {"by_kind": {}, "by_status": {}, "by_project": []}, "given": [], "sources": []}
 
 
@@ -84,12 +84,12 @@ def _stored(memories: JsonObject) -> Iterator[str]:
     if others:
         yield "  not given: " + ", ".join(f"{plain(status)} {count}" for status, count in others.items())
     found = objects(memories, "by_project")
-    for one in found[:_MOST_PROJECTS]:
+    for one in found[:_MAX_PROJECTS]:
         name = field(one, "name") or field(one, "project") or "everywhere"
         told = f"{counted(whole(one, 'memories'), 'memory', 'memories')}, {counted(whole(one, 'sessions'), 'session')}"
         yield f"  {name}: {told}"
-    if len(found) > _MOST_PROJECTS:
-        yield f"  and {counted(len(found) - _MOST_PROJECTS, 'more project')}"
+    if len(found) > _MAX_PROJECTS:
+        yield f"  and {counted(len(found) - _MAX_PROJECTS, 'more project')}"
 
 
 def _retold(retold: JsonObject) -> Iterator[str]:
@@ -105,11 +105,11 @@ def _silent(silent: JsonObject) -> Iterator[str]:
     found = objects(silent, "items")
     if found:
         yield bold("silent at the start of sessions, because none had use for it")
-    for one in found[:_MOST_SILENT]:
-        title = within(one_line(field(one, "title")), _LONGEST_TITLE)
+    for one in found[:_MAX_SILENT]:
+        title = within(one_line(field(one, "title")), _MAX_TITLE_LENGTH)
         yield f"  {field(one, 'id')}  {title} ({_ignored(one)})"
-    if len(found) > _MOST_SILENT:
-        yield f"  and {counted(len(found) - _MOST_SILENT, 'more item')}; --json lists them"
+    if len(found) > _MAX_SILENT:
+        yield f"  and {counted(len(found) - _MAX_SILENT, 'more item')}; --json lists them"
 
 
 def _ignored(one: JsonObject) -> str:

@@ -38,9 +38,9 @@ BACKUP_TIMEOUT_S = 620.0
 # Longer than the worker itself waits for a model.
 TRY_TIMEOUT_S = 140.0
 PROBE_TIMEOUT_S = 2.0
-_LEAST_TIMEOUT_S = 0.05
+_MIN_TIMEOUT_S = 0.05
 _CHANGE_TIMEOUT_S = 70.0
-_MOST_REPLACED = 500
+_MAX_REPLACED = 500
 MAX_WORKERS = 5
 """To turn to, one after another: of a home that is damaged again and again."""
 
@@ -104,7 +104,7 @@ class Client:
         """What a memory replaced, what that had replaced and so on, the newest first, as far as it is still there."""
         found: dict[str, JsonObject] = {}
         waiting = [str(one.get("id")) for one in _objects(memory, "replaced")]
-        while waiting and len(found) < _MOST_REPLACED:
+        while waiting and len(found) < _MAX_REPLACED:
             id_ = waiting.pop(0)
             if id_ in found:
                 continue
@@ -447,7 +447,7 @@ class Client:
         return self._send(method, target, body, timeout_s, workers - 1)
 
     def _patience(self, timeout_s: float) -> float:
-        return max(min(timeout_s, self.until - time.monotonic()), _LEAST_TIMEOUT_S)
+        return max(min(timeout_s, self.until - time.monotonic()), _MIN_TIMEOUT_S)
 
 
 def _query(**values: str | int | None) -> list[tuple[str, str]]:

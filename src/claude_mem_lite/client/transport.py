@@ -24,7 +24,7 @@ from claude_mem_lite.errors import (
 from claude_mem_lite.models import JsonObject, JsonValue
 
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
-LONGEST_SOCKET_PATH = 103
+MAX_SOCKET_PATH_LENGTH = 103
 _REFUSALS: dict[str, type[MemoryLiteError]] = {
     "not_found": NotFound,
     "ambiguous": Ambiguous,
@@ -98,7 +98,7 @@ class _UnixConnection(http.client.HTTPConnection):
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        if len(os.fsencode(self._path)) <= LONGEST_SOCKET_PATH:
+        if len(os.fsencode(self._path)) <= MAX_SOCKET_PATH_LENGTH:
             self.sock.connect(os.fspath(self._path))
             return
         with _working_in(self._path.parent):

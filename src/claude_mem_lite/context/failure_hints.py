@@ -20,11 +20,11 @@ from claude_mem_lite.safety.redact import redact, redact_json
 from claude_mem_lite.store import memories, memory_links, receipts
 from claude_mem_lite.store.index import fts
 
-LEAST_TRUST = 0.5
+MIN_TRUST = 0.5
 """A fix that is trusted less is not given."""
-_MOST_FIXES = 2
-_MOST_WARNINGS = 1
-_MOST_LOOKED_AT = 40
+_MAX_FIXES = 2
+_MAX_WARNINGS = 1
+_MAX_LOOKED_AT = 40
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told
     anchors = anchors_of_step(step)
     # Who writes an error down leaves out where it came up.
     as_written = {*anchors, *anchors_of_words(step)}
-    rows = fts.tied_to(db, sorted(as_written), occasion.place.project, _MOST_LOOKED_AT)
+    rows = fts.tied_to(db, sorted(as_written), occasion.place.project, _MAX_LOOKED_AT)
     if not rows:
         return []
     here = Here(occasion, told)
@@ -89,7 +89,7 @@ def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told
         for one in written
         if one.id in stale
     ]
-    first = warnings[:_MOST_WARNINGS]
+    first = warnings[:_MAX_WARNINGS]
     return [*_fixes(ways, stale, told), *first, *here.opposites(db, first, "guidance")]
 
 
@@ -147,7 +147,7 @@ def _fixes(ways: Iterable[Way], stale: Mapping[str, bool], told: Collection[str]
     for way in ways:
         tellable = [one for one in way.told_by if one.id in stale]
         # Who knows of a way by one memory knows it.
-        if not tellable or way.trust() < LEAST_TRUST or any(one.id in told for one in way.told_by):
+        if not tellable or way.trust() < MIN_TRUST or any(one.id in told for one in way.told_by):
             continue
         best = min(tellable, key=lambda one: (one.kind != "bugfix", stale[one.id], -one.last_seen_at.timestamp()))
         # The error was just seen, and who knows who wrote it: the cause, what was done and what proved it are told.
@@ -162,4 +162,4 @@ def _fixes(ways: Iterable[Way], stale: Mapping[str, bool], told: Collection[str]
                 told=describe_fix(best),
             )
         )
-    return given[:_MOST_FIXES]
+    return given[:_MAX_FIXES]

@@ -44,11 +44,11 @@ _MAX_CHECKED = 2
 _MAX_FILES_OF_ITS_OWN = 2
 _SAYS_THE_SAME = 0.9
 _DAYS_TO_HALF = 90
-_MOST_LOOKED_AT = 60
-_MOST_NAMES = 24
-_LONGEST_PATH = 1_000
+_MAX_LOOKED_AT = 60
+_MAX_NAMES = 24
+_MAX_PATH_LENGTH = 1_000
 # What names more files than this is about none of them in particular.
-_MOST_FILES = 5
+_MAX_FILES = 5
 # Files and folders that a project has several of, or all its files in: by the name alone nobody knows what is meant.
 _GENERAL_NAMES = frozenset(
     """__init__.py __main__.py conftest.py index.html index.js index.jsx index.ts index.tsx lib.rs main.go main.py
@@ -95,12 +95,12 @@ def _found(db: sqlite3.Connection, file: str, occasion: Occasion) -> Iterator[tu
     """Yield the memories that are about a file, each with its line; '' for those that are told by their title."""
     project = occasion.place.project
     names = _Names(db, project, file)
-    for memory in memories.by_seq(db, fts.about_files(db, _asked_for(file), project, _MOST_LOOKED_AT)).values():
+    for memory in memories.by_seq(db, fts.about_files(db, _asked_for(file), project, _MAX_LOOKED_AT)).values():
         if memory.kind in _WEIGHTS and memory.kind not in _FOUND_OUT and is_about(memory, file):
             line = "" if is_stated(memory) else reason_in(memory, names.may_be_in)
             if line or memory.kind != "decision" or is_stated(memory):
                 yield memory, line
-    rows = fts.of_kinds_naming(db, [*_telling_names(file), *names.symbols], _FOUND_OUT, project, _MOST_LOOKED_AT)
+    rows = fts.of_kinds_naming(db, [*_telling_names(file), *names.symbols], _FOUND_OUT, project, _MAX_LOOKED_AT)
     for memory in memories.by_seq(db, rows).values():
         if not (is_about(memory, file) or names.may_be_in(f"{memory.title}\n{memory.summary}")):
             continue
@@ -111,7 +111,7 @@ def _found(db: sqlite3.Connection, file: str, occasion: Occasion) -> Iterator[tu
 
 def _is_rare(memory: Memory, line: str, file: str) -> bool:
     """Return whether a memory tells much about a file: it has few others, or its line has a word of the path."""
-    if len(memory.files) > _MOST_FILES:
+    if len(memory.files) > _MAX_FILES:
         return False
     path = posixpath.splitext(file)[0].split("/")
     words = {word for part in path if part.lower() not in _GENERAL_NAMES for word in query_words(part)}
@@ -151,7 +151,7 @@ def _telling_names(file: str) -> list[str]:
 
 def name_in(root: str, path: str) -> str:
     """A path as seen from the root of the checkout; '' when it is not in there."""
-    if not root or not path or len(path) > _LONGEST_PATH or "\0" in path:
+    if not root or not path or len(path) > _MAX_PATH_LENGTH or "\0" in path:
         return ""
     whole = posixpath.normpath(path if path.startswith("/") else posixpath.join(root, path))
     if inside := _below(root, whole):
@@ -166,11 +166,11 @@ def is_about(memory: Memory, file: str) -> bool:
     end of its path is enough, or a folder that it is in. What holds everywhere is about a file only by those words."""
     if memory.scope == "universal":
         return is_stated(memory) and any(_is_meant(one, file) and not _is_general(one) for one in memory.files)
-    if len(memory.files) <= _MOST_FILES and file in memory.files:
+    if len(memory.files) <= _MAX_FILES and file in memory.files:
         return True
     tied = (anchor for text in memory.anchors if (anchor := read_anchor(text)))
     places = {*(symbol.file for symbol in memory.symbols), *(anchor.file for anchor in tied)}
-    if len(places) <= _MOST_FILES and file in places:
+    if len(places) <= _MAX_FILES and file in places:
         return True
     return is_stated(memory) and any(_is_meant(one, file) for one in memory.files)
 
@@ -192,7 +192,7 @@ def _asked_for(file: str) -> list[str]:
     *folders, name = file.split("/")
     telling = [one for one in (*folders, name) if one.lower() not in _GENERAL_NAMES]
     paths = ["/".join(folders[: at + 1]) for at in range(len(folders))]
-    return list(dict.fromkeys((file, *telling, *paths)))[:_MOST_NAMES]
+    return list(dict.fromkeys((file, *telling, *paths)))[:_MAX_NAMES]
 
 
 def _is_meant(said: str, file: str) -> bool:

@@ -17,13 +17,13 @@ from claude_mem_lite.text import counted, time_ago, unframed
 
 LOOK_DEEPER = "More of these: `claude-mem-lite show ID`."
 _FOLLOW = "to be followed unless the user says otherwise"
-_LONGEST_HEAD = 200
-_LONGEST_TOLD = 320
-_LONGEST_SHORT_HEAD = 120
-_LONGEST_LINE = 300
-_LONGEST_NOTE = 160
-_LONGEST_EXCERPT = 1000
-_MOST_FILES = 3
+_MAX_HEAD_LENGTH = 200
+_MAX_TOLD_LENGTH = 320
+_MAX_SHORT_HEAD_LENGTH = 120
+_MAX_LINE_LENGTH = 300
+_MAX_NOTE_LENGTH = 160
+_MAX_EXCERPT_LENGTH = 1000
+_MAX_FILES = 3
 # Of a text of megabytes only the beginning is looked at: cleaning all of it takes longer than anybody waits.
 _LOOKED_AT = 20
 
@@ -157,24 +157,24 @@ def _assemble(told: Sequence[_Forms], title: str) -> str:
 def _form(given: Given, now: datetime, root: str) -> _Form:
     memory = given.memory
     if given.told:
-        title = _safe(given.told, _LONGEST_TOLD, root)
+        title = _safe(given.told, _MAX_TOLD_LENGTH, root)
         return _Form(given, *[_head(given, title, now, root)] * 2)
-    title = render.labelled_once(_safe(memory.title, _LONGEST_HEAD, root)).rstrip(".")
-    lines = [_safe(given.excerpt, _LONGEST_EXCERPT, root)] if given.excerpt else _summary(memory, root)
+    title = render.labelled_once(_safe(memory.title, _MAX_HEAD_LENGTH, root)).rstrip(".")
+    lines = [_safe(given.excerpt, _MAX_EXCERPT_LENGTH, root)] if given.excerpt else _summary(memory, root)
     if lines and render.opens_with(lines[0], title):
         # The summary says it all: as a head of its own the title would be told twice.
-        title, lines = (lines[0].rstrip("."), []) if len(lines[0]) <= _LONGEST_HEAD else (title, lines)
+        title, lines = (lines[0].rstrip("."), []) if len(lines[0]) <= _MAX_HEAD_LENGTH else (title, lines)
     told = "\n".join((title, *lines))
-    files = unframed(render.named_files(memory.files, told, _MOST_FILES))
+    files = unframed(render.named_files(memory.files, told, _MAX_FILES))
     full = _head(given, title + files, now, root)
-    short = _head(given, render.safe_line(title, _LONGEST_SHORT_HEAD), now, root)
+    short = _head(given, render.safe_line(title, _MAX_SHORT_HEAD_LENGTH), now, root)
     return _Form(given, "\n".join((full, *(f"  {line}" for line in lines if line))), short)
 
 
 def _head(given: Given, title: str, now: datetime, root: str) -> str:
     memory = given.memory
     stale = "[may be stale] " if given.is_stale else ""
-    note = f" [{_safe(given.note, _LONGEST_NOTE, root)}]" if given.note else ""
+    note = f" [{_safe(given.note, _MAX_NOTE_LENGTH, root)}]" if given.note else ""
     return f"[{given.label or memory.kind}] {stale}{title} ({_seen(given, now)}){note}  #{memory.id}"
 
 
@@ -188,8 +188,8 @@ def _seen(given: Given, now: datetime) -> str:
 
 def _summary(memory: Memory, root: str) -> list[str]:
     # What was asked for then would read like a request of now.
-    told = without_request(memory.summary[: _LONGEST_LINE * _LOOKED_AT])
-    return [line] if (line := render.labelled_once(_safe(told, _LONGEST_LINE, root))) else []
+    told = without_request(memory.summary[: _MAX_LINE_LENGTH * _LOOKED_AT])
+    return [line] if (line := render.labelled_once(_safe(told, _MAX_LINE_LENGTH, root))) else []
 
 
 def _safe(text: str, limit: int, root: str) -> str:

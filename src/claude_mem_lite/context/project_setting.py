@@ -116,7 +116,7 @@ def task_of(prompts: Sequence[str]) -> Task | None:
     return best[0] if len(best) == 1 else special[0] if len(special) == 1 else None
 
 
-_MOST_LISTED = 2_000
+_MAX_LISTED = 2_000
 # In this order: a manifest that names the language more surely comes first. Where it may mean several, files decide.
 _MANIFESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Cargo.toml", ("rust",)),
@@ -168,18 +168,18 @@ def _count(endings: Counter[str]) -> Counter[str]:
 
 def _listed(root: str) -> Counter[str]:
     """The endings of the files in the root and in its `src`."""
-    names = [name for folder in ("", "src") for name, _ in list_folder(Path(root), folder, _MOST_LISTED)]
+    names = [name for folder in ("", "src") for name, _ in list_folder(Path(root), folder, _MAX_LISTED)]
     return Counter(name.rpartition(".")[2].lower() for name in names if "." in name)
 
 
 DETECT_S = 0.03
 """How long the files of a checkout may be looked at."""
 _LAST_SESSIONS = 5
-_MOST_PROMPTS = 30
-_MOST_ASKED_ABOUT = 40
-_MOST_TOUCHED = 20
-_LONGEST_SUMMARY = 300
-_MOST_NAMED = 8
+_MAX_PROMPTS = 30
+_MAX_ASKED_ABOUT = 40
+_MAX_TOUCHED = 20
+_MAX_SUMMARY_LENGTH = 300
+_MAX_NAMED = 8
 # They say nothing of the work done there.
 _USUAL_BRANCHES = ("main", "master", "trunk", "develop", "dev")
 _BETWEEN_WORDS = re.compile(r"[^\w.]+|_+")
@@ -207,10 +207,10 @@ def detect(db: sqlite3.Connection, place: Place, without_session: str = "", dead
     entries = repository.entries() if repository else None
     files: list[str] = []
     if repository is not None and entries is not None:
-        files = touched(repository, entries, place.root, _edited(last, place.root), _MOST_TOUCHED, until)
+        files = touched(repository, entries, place.root, _edited(last, place.root), _MAX_TOUCHED, until)
     return Setting(
         language=main_language(place.root, entries) if place.root else "",
-        task=task_of(turns.last_prompts(db, last[0].id, _MOST_PROMPTS)) if last else None,
+        task=task_of(turns.last_prompts(db, last[0].id, _MAX_PROMPTS)) if last else None,
         query=_query(last[0] if last else None, place.branch, files),
         touched=tuple(files),
         forecast=_forecast(db, place, without_session, files),
@@ -232,7 +232,7 @@ def _edited(found: Sequence[Session], root: str) -> list[str]:
     """The files that sessions edited, as seen from the root, the last edited first."""
     paths = (path for session in found for path in reversed(session.summary.files_edited))
     inside = from_root(paths, root)
-    return list(dict.fromkeys(path for path in inside if not path.startswith(("/", "~"))))[:_MOST_ASKED_ABOUT]
+    return list(dict.fromkeys(path for path in inside if not path.startswith(("/", "~"))))[:_MAX_ASKED_ABOUT]
 
 
 def branch_words(branch: str) -> str:
@@ -245,7 +245,7 @@ def _query(last: Session | None, branch: str, files: Sequence[str]) -> str:
     if last is not None:
         summary = last.summary
         request = summary.request if summary.request not in summary.headline else ""
-        told = within(one_line(" ".join((summary.headline, *summary.next_steps, request))), _LONGEST_SUMMARY)
+        told = within(one_line(" ".join((summary.headline, *summary.next_steps, request))), _MAX_SUMMARY_LENGTH)
     on = branch_words(branch)
-    names = dict.fromkeys(os.path.basename(path) for path in files[:_MOST_NAMED])
+    names = dict.fromkeys(os.path.basename(path) for path in files[:_MAX_NAMED])
     return one_line(" ".join((told, on, *names)))

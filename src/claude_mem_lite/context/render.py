@@ -19,7 +19,7 @@ from claude_mem_lite.models import Memory, Origin, Session, users_word
 from claude_mem_lite.text import harmless, within
 
 # The client replaces anything over 10,000 UTF-16 units by a stub.
-MOST_UTF16_UNITS = 9_500
+MAX_UTF16_UNITS = 9_500
 
 
 def estimate_tokens(text: str) -> int:
@@ -34,7 +34,7 @@ def utf16_units(text: str) -> int:
 
 
 def fits(text: str, budget_tokens: int) -> bool:
-    return estimate_tokens(text) <= budget_tokens and utf16_units(text) <= MOST_UTF16_UNITS
+    return estimate_tokens(text) <= budget_tokens and utf16_units(text) <= MAX_UTF16_UNITS
 
 
 OPENING = "<claude-mem-lite>"
@@ -64,7 +64,7 @@ _TOLD_AGAIN = 1_000
 """The same memories and functions are told in one session after another: so many are not judged anew."""
 _PATH_LIMIT = 160
 _SIGNATURE_LIMIT = 70
-_MOST_FILES_OF_A_MEMORY, _MOST_FILES_OF_A_SESSION = 3, 5
+_MAX_FILES_OF_A_MEMORY, _MAX_FILES_OF_A_SESSION = 3, 5
 _NAMES_LIMIT = 80
 _WORTH_OPEN, _WORTH_DECIDED, _WORTH_OF_REST = 0.09, 0.045, 0.022
 _SAYS_ALL = 0.9
@@ -148,7 +148,7 @@ def memory_line(
     age = when(memory.last_seen_at, now, dated)
     origin = f"{told_by} {age}" if (told_by := origin_label(memory)) else age
     line = safe_line(text, limit)
-    files = named_files(memory.files, line, _MOST_FILES_OF_A_MEMORY)
+    files = named_files(memory.files, line, _MAX_FILES_OF_A_MEMORY)
     kind = f"{memory.kind}, {safe_line(where, _BRANCH_LIMIT)}" if where else memory.kind
     return f"- [{kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id}"
 
@@ -161,7 +161,7 @@ def session_line(
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
     mark = "[its code is not here] " if is_gone else ""
     line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
-    named = named_files(files, line, _MOST_FILES_OF_A_SESSION)
+    named = named_files(files, line, _MAX_FILES_OF_A_SESSION)
     return safe_line(line, _HEADLINE_LIMIT - len(named)) + named
 
 

@@ -13,7 +13,7 @@ from claude_mem_lite.context.project_setting import Task, share_of
 from claude_mem_lite.models import Kind, Memory, Tally, users_word
 
 NEUTRAL, LOUDEST, SILENT = 1.0, 1.25, 0.0
-LEAST_STATED = 0.5
+MIN_STATED = 0.5
 """What the user stated or pinned never sinks below."""
 EXPECTED_RATE = 0.15
 """How many of the sessions that are given something use it, as long as nothing is known."""
@@ -45,7 +45,7 @@ def _factor(tally: Tally, prior: int, *, is_stated: bool) -> float:
     if least >= EXPECTED_RATE:
         risen = min((least - EXPECTED_RATE) / (_HIGH_RATE - EXPECTED_RATE), 1.0)
         return round(NEUTRAL + (LOUDEST - NEUTRAL) * risen, _DIGITS)
-    return max(_sunk(_rate(tally.used + tally.unknown, tally, prior)), LEAST_STATED if is_stated else SILENT)
+    return max(_sunk(_rate(tally.used + tally.unknown, tally, prior)), MIN_STATED if is_stated else SILENT)
 
 
 def _rate(used: int, tally: Tally, prior: int) -> float:
@@ -77,7 +77,7 @@ _RECENCY_BY_DAYS = ((7, 1.0), (30, 0.8), (90, 0.6), (180, 0.4))
 _LONG_AGO = 0.2
 UNKNOWN = 0.5
 """For what cannot be told: no date, no task."""
-_MOST_BY_OUTCOME = 0.05
+_MAX_BY_OUTCOME = 0.05
 _SECONDS_A_DAY = 86_400
 _DIGITS = 4
 _YEAR_OF_NO_DATE = 1970
@@ -180,7 +180,7 @@ def recency_value(days: float | None) -> float:
 def outcome_value(tally: Tally) -> float:
     """What it adds that sessions made use of it or not: at most 0.05, and little while there were few."""
     given = tally.used + tally.ignored + tally.unknown
-    return round(_MOST_BY_OUTCOME * (tally.used - tally.ignored) / (given + 2), _DIGITS)
+    return round(_MAX_BY_OUTCOME * (tally.used - tally.ignored) / (given + 2), _DIGITS)
 
 
 def _summed(made: Score) -> Score:

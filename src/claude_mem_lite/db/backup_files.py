@@ -25,7 +25,7 @@ _TIME = "%Y%m%dT%H%M%SZ"
 _NAME = re.compile(r"^memory-(?P<time>\d{8}T\d{6}Z)-(?P<done>\d{12,19})\.db$")
 _UNFINISHED = ".making-"
 _LEFT_UNFINISHED = re.compile(r"^\.making-\d+(-journal|-wal|-shm)?$")
-_LEAST_FREE_BYTES = 16 * 2**20
+_MIN_FREE_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ def make(
     `note` is given the connection at work, for whoever wants to interrupt it."""
     folder.mkdir(mode=0o700, exist_ok=True)
     free, size = shutil.disk_usage(folder).free, source.stat().st_size
-    needed = size + _LEAST_FREE_BYTES
+    needed = size + _MIN_FREE_BYTES
     if free < needed:
         raise MemoryLiteError(
-            f"a backup needs {-(-needed // 2**20):,} MiB of free disk, {_LEAST_FREE_BYTES // 2**20} of them to spare, "
+            f"a backup needs {-(-needed // 2**20):,} MiB of free disk, {_MIN_FREE_BYTES // 2**20} of them to spare, "
             f"and there are {free // 2**20:,}",
             f"make room on the disk of {folder}",
         )
@@ -151,7 +151,7 @@ def look_into(path: Path) -> Contents:
             if damage := damage_of(path, thoroughly=True):
                 raise MemoryLiteError(f"{path.name} is damaged ({damage})", "choose another backup")
             contents = _contents(db)
-            if contents.done > change_counter.MOST_BELIEVED:
+            if contents.done > change_counter.MAX_BELIEVED:
                 raise MemoryLiteError(
                     f"{path.name} counts {contents.done:,} changes, which cannot be", "choose another backup"
                 )

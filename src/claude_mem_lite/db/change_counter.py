@@ -11,7 +11,7 @@ from claude_mem_lite.db.connection import Counting, atomic, damaged
 from claude_mem_lite.db.integrity import reading
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS
 
-MOST_BELIEVED = 10**12
+MAX_BELIEVED = 10**12
 """A change a second for 30,000 years: what another file says beyond that is not gone on from."""
 _MOST = 2**62
 """Far beyond, so that what goes on from the most that is believed stays sound."""

@@ -13,7 +13,7 @@ from claude_mem_lite.db.connection import damaged, open_for_reading
 from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.paths import identity
 
-MOST_KEPT = 10
+MAX_KEPT = 10
 """As many as a start context uses side by side."""
 
 
@@ -76,7 +76,7 @@ class Readers:
         with self._lock:
             if used in self._kept:  # closed twice
                 return
-            if len(self._kept) < MOST_KEPT and not used.in_transaction and not self._is_closed:
+            if len(self._kept) < MAX_KEPT and not used.in_transaction and not self._is_closed:
                 self._kept.append(used)
                 return
         used.close_for_good()

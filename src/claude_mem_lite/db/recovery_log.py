@@ -14,7 +14,7 @@ from claude_mem_lite.db.file_swap import read_json, write_json
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
 
-_MOST_KEPT = 20
+_MAX_KEPT = 20
 _TOLD_FOR = timedelta(days=7)
 # As `worker/recovery_startup.py` words it.
 _KEPT_IN = re.compile(r"What was there is kept in (?P<folder>(?:damaged|before-restore)-\w+(?:-\d+)?)")
@@ -123,4 +123,4 @@ def _names_a_file(quoted: str) -> bool:
 
 
 def _write(home: Home, recoveries: Sequence[Recovery]) -> None:
-    write_json(home.recoveries, {"recoveries": [asdict(one) for one in recoveries[-_MOST_KEPT:]]})
+    write_json(home.recoveries, {"recoveries": [asdict(one) for one in recoveries[-_MAX_KEPT:]]})

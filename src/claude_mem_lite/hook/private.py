@@ -14,7 +14,7 @@ Ends = tuple[bool, bool]
 
 MARK = "[private]"
 LIMIT_S = 2.0
-LONGEST_KEPT = 4096
+MAX_KEPT_LENGTH = 4096
 # Also as JSON inside JSON spells them: \u003c for <, \/ for /, \n for a line break. What a pattern may repeat
 # without bound it takes whole or not at all (++, *+): each character is then looked at once or twice, not n times.
 HEAD = re.compile(r"(?:<|(?<!\\)\\++u003c)(\\*+/)?private(?=[\s>]|\\++[fnrtu])", re.IGNORECASE)
@@ -66,7 +66,7 @@ def reduced(data: bytes) -> bytes:
 def is_plain(value: Json) -> bool:
     """Whether a value of a payload may stay without a closer look."""
     if isinstance(value, str):
-        return len(value) <= LONGEST_KEPT and not HEAD.search(value)
+        return len(value) <= MAX_KEPT_LENGTH and not HEAD.search(value)
     return not isinstance(value, list | dict)
 
 

@@ -9,7 +9,7 @@ import time
 
 from kernel import SHIELDED, connect  # type: ignore[import-not-found]
 
-MOST_WAITING = 20_000
+MAX_WAITING = 20_000
 MANY_STARTS = 5
 """In vain, each longer after the one before. A worker that comes up sets the count back."""
 TELL_AGAIN_S = 86400
@@ -30,7 +30,7 @@ def stay_within_bounds(home: bytes, name: bytes) -> None:
 
     A mark is left, for `doctor` and for the worker that comes after all."""
     try:
-        if len(posix.listdir(home + b"/spool/new")) > MOST_WAITING:
+        if len(posix.listdir(home + b"/spool/new")) > MAX_WAITING:
             posix.unlink(home + b"/spool/new/" + name)
             posix.close(posix.open(home + b"/dropped", posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW, 0o600))
     except OSError:

@@ -16,15 +16,15 @@ from typing import Literal
 
 from claude_mem_lite.agents.injected_markup import NOTIFICATION
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.export_format import LONGEST_MEMORY
+from claude_mem_lite.export_format import MAX_MEMORY_LENGTH
 from claude_mem_lite.importers.transcript_entries import EPOCH, read_time, sane
 from claude_mem_lite.safety.redact import rules_for
 
 # Times are in milliseconds; what is less would be before 1973 and is taken for seconds.
-_LEAST_MS = 10**11
+_MIN_MS = 10**11
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-_LONGEST_NAME = 1_000
+_MAX_NAME_LENGTH = 1_000
 Row = Mapping[str, object]
 
 
@@ -42,7 +42,7 @@ def name_of(value: str) -> str:
     """What tells a session or a project apart, without control characters and secrets of a known form. All rows that
     name it name it so, so what belongs together stays so."""
     seen = _UNSEEN.sub("", rules_for("").known_out(value))  # colours first: they end in letters
-    return rules_for(seen).known_out(seen)[:_LONGEST_NAME].strip()
+    return rules_for(seen).known_out(seen)[:_MAX_NAME_LENGTH].strip()
 
 
 def first(row: Row, *names: str) -> str:
@@ -89,7 +89,7 @@ def _of_number(epoch: int | None) -> datetime | None:
     if epoch is None or epoch <= 0:
         return None
     try:
-        return sane(EPOCH + timedelta(milliseconds=epoch if epoch >= _LEAST_MS else epoch * 1000))
+        return sane(EPOCH + timedelta(milliseconds=epoch if epoch >= _MIN_MS else epoch * 1000))
     except OverflowError:
         return None
 
@@ -105,7 +105,7 @@ _OF_SESSIONS = ("sdk_sessions", "sessions", "server_sessions")
 _SESSION_ID = ("content_session_id", "claude_session_id", "session_id")
 _MEMORY_ID = ("memory_session_id", "sdk_session_id", "session_id", "server_session_id")
 # What one memory may have at most, with room for what it is called by.
-LONGEST_ROW = LONGEST_MEMORY - 100_000
+MAX_ROW_LENGTH = MAX_MEMORY_LENGTH - 100_000
 _SUMMED_UP = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 _TOLD = ("title", "subtitle", "narrative", "text")
 
@@ -215,8 +215,8 @@ class Kept:
             return NotTaken(kind, named, "it is empty")
         if kind == "prompt" and texts["text"].startswith(NOTIFICATION):
             return NotTaken(kind, named, "it is the notification of a background task, no prompt")
-        if _length(texts, lists) > LONGEST_ROW:
-            return NotTaken(kind, named, f"it is longer than {LONGEST_ROW:,} characters")
+        if _length(texts, lists) > MAX_ROW_LENGTH:
+            return NotTaken(kind, named, f"it is longer than {MAX_ROW_LENGTH:,} characters")
         if at is None:
             return NotTaken(kind, named, "it has no date that could be true")
         return KeptRow(

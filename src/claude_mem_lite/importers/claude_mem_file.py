@@ -16,11 +16,11 @@ from claude_mem_lite.errors import MemoryLiteError, unreadable
 NAME = "claude-mem.db"
 _MAGIC = b"SQLite format 3\x00"
 _WAL_HEADER_BYTES = 32
-_MOST_TRIES = 8
+_MAX_TRIES = 8
 # What a file of somebody else may cost: what it defines can look for a row without end, or make one of any size.
 # The steps take some 10 s. A limit in seconds would count the time that whoever takes the rows needs.
-_MOST_STEPS, _STEPS_A_LOOK = 1_000_000_000, 1_000_000
-_LONGEST_VALUE_BYTES = 128 * 2**20
+_MAX_STEPS, _STEPS_A_LOOK = 1_000_000_000, 1_000_000
+_MAX_VALUE_BYTES = 128 * 2**20
 State = tuple[object, ...]
 
 
@@ -53,7 +53,7 @@ def _limit(db: sqlite3.Connection) -> None:
     def is_too_much() -> bool:
         nonlocal looks
         looks += 1
-        return looks > _MOST_STEPS // _STEPS_A_LOOK
+        return looks > _MAX_STEPS // _STEPS_A_LOOK
 
     def row(cursor: sqlite3.Cursor, values: tuple[object, ...]) -> sqlite3.Row:
         nonlocal looks
@@ -61,7 +61,7 @@ def _limit(db: sqlite3.Connection) -> None:
         return sqlite3.Row(cursor, values)
 
     db.set_progress_handler(is_too_much, _STEPS_A_LOOK)
-    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE_BYTES)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
     db.row_factory = row
 
 
@@ -76,7 +76,7 @@ def _copy(path: Path, copy: Path) -> None:
 
     The log is copied last: as long as it was not begun anew, it holds every page that was brought into the file since
     its beginning, and a last part that is incomplete does not count."""
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         before = _state(path)
         shutil.copyfile(path, copy)
         for suffix in ("-journal", "-wal"):

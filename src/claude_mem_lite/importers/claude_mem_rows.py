@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from claude_mem_lite.event_names import past_name
 from claude_mem_lite.importers.claude_mem_db import KeptRow, KeptSession, lines_of
-from claude_mem_lite.models import LONGEST_TITLE, WORK_KINDS, JsonObject, Kind
+from claude_mem_lite.models import MAX_TITLE_LENGTH, WORK_KINDS, JsonObject, Kind
 from claude_mem_lite.text import one_line, within
 
 MADE_BY = "claude-mem"
@@ -28,7 +28,7 @@ def to_memory(row: KeptRow, project: str, root: str) -> JsonObject:
     texts = row.texts
     body = [text for name in ("subtitle", "narrative", "text") if (text := texts[name])]
     title = texts["title"] or (body[0] if body else "")
-    short = within(one_line(title), LONGEST_TITLE)
+    short = within(one_line(title), MAX_TITLE_LENGTH)
     if not texts["title"] and short == one_line(title):
         body = body[1:]
     elif short != one_line(title):

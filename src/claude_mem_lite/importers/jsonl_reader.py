@@ -15,9 +15,9 @@ from typing import IO, Literal
 
 from claude_mem_lite.models import JsonObject, JsonValue, load_json
 
-LONGEST_LINE_BYTES = 64 * 1024 * 1024
+MAX_LINE_BYTES = 64 * 1024 * 1024
 DEEPEST = 100
-MOST_PROBLEMS = 1000
+MAX_PROBLEMS = 1000
 _PIECE_BYTES = 1024 * 1024
 
 
@@ -67,12 +67,12 @@ class Lines:
             self._give_up()
 
     def _raw_lines(self, file: "IO[bytes] | gzip.GzipFile") -> Iterator[bytes]:
-        while raw := file.readline(LONGEST_LINE_BYTES):
+        while raw := file.readline(MAX_LINE_BYTES):
             self._number += 1
-            if len(raw) == LONGEST_LINE_BYTES and not raw.endswith(b"\n"):
+            if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
                 while raw and not raw.endswith(b"\n"):
                     raw = file.readline(_PIECE_BYTES)
-                self._report(f"longer than {LONGEST_LINE_BYTES // 1024**2} MB")
+                self._report(f"longer than {MAX_LINE_BYTES // 1024**2} MB")
             else:
                 yield raw
 
@@ -97,7 +97,7 @@ class Lines:
 
     def _report(self, reason: str, *, unfinished: bool = False) -> None:
         self._unreadable += 1
-        if self._unreadable > MOST_PROBLEMS:
+        if self._unreadable > MAX_PROBLEMS:
             raise _NotATranscript
         self._problems.append(Problem(self.path, self._number, reason, unfinished=unfinished))
 
@@ -106,7 +106,7 @@ class Lines:
         own = [one for one in self._problems if one.path == self.path]
         self._problems[:] = [one for one in self._problems if one.path != self.path]
         self._note_file(
-            f"more than {MOST_PROBLEMS:,} lines could not be read, the first is line {own[0].line:,} "
+            f"more than {MAX_PROBLEMS:,} lines could not be read, the first is line {own[0].line:,} "
             f"({own[0].reason}); the rest of this file was left out"
         )
 

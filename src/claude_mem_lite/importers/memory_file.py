@@ -26,8 +26,8 @@ from claude_mem_lite.errors import MemoryLiteError, unreadable
 from claude_mem_lite.export_format import values_of
 from claude_mem_lite.models import JsonObject, JsonValue, load_json
 
-MOST_PROBLEMS = 10
-LONGEST_LINE_BYTES = 16 * 1024 * 1024
+MAX_PROBLEMS = 10
+MAX_LINE_BYTES = 16 * 1024 * 1024
 BATCH_BYTES = 1024 * 1024
 # A batch is stored in one go, and a hook that wants an answer waits meanwhile.
 BATCH_LINES = 100
@@ -71,7 +71,7 @@ class Checked:
     """The marks of lines without an id that come more than once."""
 
     def report(self, line: int, reason: str) -> None:
-        if len(self.problems) < MOST_PROBLEMS:
+        if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(line, reason))
         else:
             self.more_problems += 1
@@ -151,9 +151,9 @@ class MemoryFile:
         content = gzip.GzipFile(fileobj=self._file) if is_packed else self._file
         number = 0
         try:
-            while raw := content.readline(LONGEST_LINE_BYTES):
+            while raw := content.readline(MAX_LINE_BYTES):
                 number += 1
-                if len(raw) == LONGEST_LINE_BYTES and not raw.endswith(b"\n"):
+                if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
                     # Only its beginning is kept, which is no JSON and reported as what it is.
                     while (rest := content.readline(_PIECE_BYTES)) and not rest.endswith(b"\n"):
                         pass
@@ -211,8 +211,8 @@ def open_memories(name: str) -> Iterator[MemoryFile]:
 
 def parse(raw: bytes) -> JsonObject:
     """The JSON object on a line; ValueError says why there is none."""
-    if len(raw) == LONGEST_LINE_BYTES and not raw.endswith(b"\n"):
-        raise ValueError(f"longer than {LONGEST_LINE_BYTES // 1024**2} MB")
+    if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
+        raise ValueError(f"longer than {MAX_LINE_BYTES // 1024**2} MB")
     try:
         line = raw.decode().rstrip()
         value: JsonValue = json.loads(line, object_pairs_hook=_object, parse_constant=_constant)

@@ -69,7 +69,7 @@ def _outcome(line: JsonObject, block: JsonObject, record: JsonValue) -> tuple[st
     return "PostToolUseFailure", {"error": error, "is_interrupt": False}
 
 
-_LONGEST_META_BYTES = 64 * 1024
+_MAX_META_BYTES = 64 * 1024
 
 
 class Subagent:
@@ -127,7 +127,7 @@ def _type_by_meta(path: Path) -> str:
     """The kind of agent, as newer clients note it beside the file."""
     try:
         with open_plain(path.with_name(f"{path.name.split('.')[0]}.meta.json")) as file:
-            meta = json.loads(file.read(_LONGEST_META_BYTES))
+            meta = json.loads(file.read(_MAX_META_BYTES))
     except (OSError, ValueError, RecursionError):
         return ""
     return word(meta.get("agentType")) if isinstance(meta, dict) else ""

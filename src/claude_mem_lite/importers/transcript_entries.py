@@ -42,7 +42,7 @@ def sane(at: datetime) -> datetime | None:
 # All else a client writes is its own bookkeeping, or context that was injected.
 _KINDS = ("user", "assistant", "system")
 _LINES_TO_PEEK = 200
-_LONGEST_WORD = 4096
+_MAX_WORD_LENGTH = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Found:
 def word(value: JsonValue) -> str:
     """An id, a name or a path; nothing for what cannot be one."""
     given = text(value)
-    return given if len(given) <= _LONGEST_WORD and "\x00" not in given else ""
+    return given if len(given) <= _MAX_WORD_LENGTH and "\x00" not in given else ""
 
 
 def read_entries(lines: Iterable[JsonObject]) -> Iterator[Entry]:

@@ -11,9 +11,9 @@ from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Row
 from claude_mem_lite.models import JsonObject
 
-_MOST_TURNS_BEFORE = 3
-_MOST_BEFORE = 200
-_LONGEST_BEFORE = 200_000
+_MAX_TURNS_BEFORE = 3
+_MAX_BEFORE = 200
+_MAX_BEFORE_LENGTH = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +103,16 @@ def calls_before(db: sqlite3.Connection, turn: str, tools: Sequence[str]) -> lis
            where inbox.status in ('done', 'skipped') and first.session <> ''
              and inbox.event in ('UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure')
            order by inbox.id desc limit :limit""",
-        {"turn": turn, "limit": _MOST_BEFORE},
+        {"turn": turn, "limit": _MAX_BEFORE},
     ).fetchall()
-    turns = list(dict.fromkeys(row["turn"] for row in rows))[:_MOST_TURNS_BEFORE]
+    turns = list(dict.fromkeys(row["turn"] for row in rows))[:_MAX_TURNS_BEFORE]
     ids = [row["id"] for row in rows if row["turn"] in turns and row["event"] != "UserPromptSubmit"]
     kept = db.execute(
         """select id, name, event, session, payload, received_at from inbox
            where id in (select value from json_each(:ids)) and length(payload) <= :longest and json_valid(payload)
              and json_extract(payload, '$.tool_name') in (select value from json_each(:tools))
            order by id""",
-        {"ids": json.dumps(ids), "tools": json.dumps(list(tools)), "longest": _LONGEST_BEFORE},
+        {"ids": json.dumps(ids), "tools": json.dumps(list(tools)), "longest": _MAX_BEFORE_LENGTH},
     )
     return [Row(**dict(row)) for row in kept]
 

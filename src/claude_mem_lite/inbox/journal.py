@@ -19,7 +19,7 @@ from claude_mem_lite.event_names import is_past
 from claude_mem_lite.inbox.spool import Arrival
 
 FILE_BYTES = 1024 * 1024
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 """With more than that, what is done and in both database files goes, before there is a backup of it."""
 _ENDING = ".lines"
 _CHECKSUM_DIGITS = 8
@@ -82,7 +82,7 @@ class Copies:
         self._file: Path | None = None
         self._written: set[tuple[str, bool]] = set()
         """What this process has copied: a spool file that cannot be removed is read again and again."""
-        self._may_grow_to = MOST_BYTES
+        self._may_grow_to = MAX_BYTES
         self._bytes = sum(path.stat().st_size for path in files(folder))
         self._fails = False
         self.trimmed_for: int | None = None
@@ -149,7 +149,7 @@ class Copies:
                 path.unlink(missing_ok=True)
         self._written.clear()
         self._bytes = sum(path.stat().st_size for path in files(self._folder))
-        self._may_grow_to = self._bytes + MOST_BYTES
+        self._may_grow_to = self._bytes + MAX_BYTES
 
     def _is_new(self, arrival: Arrival) -> bool:
         return (arrival.name, bool(arrival.problem)) not in self._written

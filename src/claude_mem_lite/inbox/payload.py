@@ -12,9 +12,9 @@ STORED_LIMIT = 512 * 1024
 # How long strings and how many items may be, tried one after the other until the whole fits.
 _CUTS = ((128 * 1024, 100_000), (32 * 1024, 10_000), (8 * 1024, 2000), (1024, 500), (200, 100), (200, 10))
 _ALWAYS_KEPT = ("session_id", "cwd", "hook_event_name", "prompt_id", "agent_id", "agent_type", "tool_name")
-_LONGEST_KEPT = 4096
+_MAX_KEPT_LENGTH = 4096
 _UNREADABLE_HEAD = 2000
-_LONGEST_TOKEN = 1000
+_MAX_TOKEN_LENGTH = 1000
 
 
 def parse(raw: bytes) -> JsonObject:
@@ -31,7 +31,7 @@ def parse(raw: bytes) -> JsonObject:
         raise PayloadError(f"the payload is a JSON {type(value).__name__}, not an object")
     for key in _ALWAYS_KEPT:
         given = text(value.get(key))
-        if len(given) > _LONGEST_KEPT or "\x00" in given:
+        if len(given) > _MAX_KEPT_LENGTH or "\x00" in given:
             raise PayloadError(f"the payload's {key} is nothing a client would send")
     return value
 
@@ -54,7 +54,7 @@ def unreadable_head(raw: bytes) -> str:
     cleaned = redact(raw[: _UNREADABLE_HEAD * 4].decode("utf-8", "replace").replace("\x00", "�"))
     if len(raw) > _UNREADABLE_HEAD * 4:
         # Half a token is not known for one.
-        cleaned = cleaned[:-_LONGEST_TOKEN]
+        cleaned = cleaned[:-_MAX_TOKEN_LENGTH]
     return cleaned[:_UNREADABLE_HEAD]
 
 

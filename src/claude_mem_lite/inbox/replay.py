@@ -5,7 +5,7 @@ put back to work, in the order of these counts, since a command may speak of wha
 
 import sqlite3
 
-from claude_mem_lite.db.change_counter import MOST_BELIEVED
+from claude_mem_lite.db.change_counter import MAX_BELIEVED
 from claude_mem_lite.db.connection import atomic
 
 
@@ -19,7 +19,7 @@ def furthest(db: sqlite3.Connection) -> int:
                coalesce((select max(work) from inbox where status = 'raw' and work > 0 and work <= :most), 0),
                coalesce((select max(work) from inbox where status = 'processing' and work > 0
                          and work <= :most), 0))""",
-        {"most": MOST_BELIEVED},
+        {"most": MAX_BELIEVED},
     ).fetchone()
     return int(row[0])
 

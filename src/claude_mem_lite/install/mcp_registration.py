@@ -22,7 +22,7 @@ from claude_mem_lite.paths import HOME_VARIABLE, Home
 SERVER_NAME = "claude-mem-lite"
 """Also the name of the program that serves."""
 _EMPTY = "{}\n"
-_LONGEST_GAP = 2
+_MAX_GAP_LENGTH = 2
 _MORE_OF_ENTRY: Mapping[str, tuple[JsonObject, JsonObject]] = {
     CLAUDE_CODE: ({"type": "stdio"}, {}),
     "copilot": ({"type": "local"}, {"tools": ["*"]}),
@@ -168,7 +168,7 @@ def _plan_removing_toml(place: Place, path: Path, before: bytes, made_from: int)
         found = toml_edit.servers(text).get(SERVER_NAME)
         if not _is_ours(found):
             return Change(place, before, None, "absent" if found is None else "foreign")
-        after = toml_edit.remove(text, SERVER_NAME, made_from if made_from <= _LONGEST_GAP else 1)
+        after = toml_edit.remove(text, SERVER_NAME, made_from if made_from <= _MAX_GAP_LENGTH else 1)
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
     return Change(place, before, settings_files.encoded(path, after), "current", lost=_added_to(found))

@@ -15,7 +15,7 @@ NEW_FILE_MODE = 0o600
 # Agents share these folders; nobody but the user writes in them, whatever the mask of this process is.
 _NEW_FOLDER_MODE = 0o755
 # Far more than any settings; what is larger would only fill the memory.
-MOST_BYTES = 256 * 2**20
+MAX_BYTES = 256 * 2**20
 
 
 def real_path(path: Path) -> Path:
@@ -26,7 +26,7 @@ def real_path(path: Path) -> Path:
 def read(path: Path) -> bytes | None:
     """The whole file, None when it does not exist; SettingsError when it is there but cannot be read."""
     try:
-        return read_regular(path, MOST_BYTES)
+        return read_regular(path, MAX_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:

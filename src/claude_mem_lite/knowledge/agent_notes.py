@@ -21,14 +21,14 @@ from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, Event, Memory, Origin
 from claude_mem_lite.store import memory_queries
 from claude_mem_lite.text import one_line
 
-MOST_SAVED = 30
+MAX_SAVED = 30
 """In one session: an agent that was talked into it must not flood the store."""
-MOST_FORGOTTEN = 20
+MAX_FORGOTTEN = 20
 """In one session, and at a time: it must not empty it either."""
 REMEMBER_COMMAND = f"{OWN_COMMANDS}remember "
-_MOST_CALLS = 1_000
-_MOST_TEXT = 3_000_000
-_MOST_KNOWN = 500
+_MAX_CALLS = 1_000
+_MAX_TEXT = 3_000_000
+_MAX_KNOWN = 500
 # What these answer is the project's own, so only that they were called matters.
 _OWN_TOOLS = ("Read", "Edit", "MultiEdit", "Write", "NotebookEdit", "NotebookRead", "Glob", "Grep", "LS", "TodoWrite")
 _STAND_INS = {"web": "WebFetch", "mcp": "mcp__other__said"}
@@ -38,7 +38,7 @@ _STAND_INS = {"web": "WebFetch", "mcp": "mcp__other__said"}
 def checked(memory: Memory, sessions: Sequence[str], queue: Queue, db: sqlite3.Connection) -> Memory:
     """The memory with the origin that its words have, in quarantine if it gives orders or repeats what is there."""
     events = _heard(queue, sessions)
-    known = memory_queries.of_project(db, memory.project, _MOST_KNOWN)
+    known = memory_queries.of_project(db, memory.project, _MAX_KNOWN)
     origin = _origin(memory, events, known)
     if origin is not None:
         memory = replace(memory, origin=origin, trust=TRUST[origin])
@@ -58,20 +58,20 @@ def was_typed(words: str, sessions: Sequence[str], queue: Queue) -> bool:
 
 def refuse_too_many_saves(count: int) -> None:
     """MemoryLiteError when a session has saved as much as it may."""
-    if count >= MOST_SAVED:
+    if count >= MAX_SAVED:
         raise MemoryLiteError(
-            f"an agent saves {MOST_SAVED} memories a session at most, so this was not saved",
+            f"an agent saves {MAX_SAVED} memories a session at most, so this was not saved",
             "go on without; what is done in the session is kept anyway",
         )
 
 
 def refuse_too_many_forgotten(ids: Sequence[str], gone: int) -> None:
     """MemoryLiteError when a session would have more forgotten than it may."""
-    if len(ids) > MOST_FORGOTTEN:
-        raise MemoryLiteError(f"{len(ids)} memories are too many at a time", f"name {MOST_FORGOTTEN} at most")
-    if gone + len(ids) > MOST_FORGOTTEN:
+    if len(ids) > MAX_FORGOTTEN:
+        raise MemoryLiteError(f"{len(ids)} memories are too many at a time", f"name {MAX_FORGOTTEN} at most")
+    if gone + len(ids) > MAX_FORGOTTEN:
         raise MemoryLiteError(
-            f"an agent forgets {MOST_FORGOTTEN} memories a session at most, and {gone} are gone",
+            f"an agent forgets {MAX_FORGOTTEN} memories a session at most, and {gone} are gone",
             f"ask the user, who can run `claude-mem-lite forget {' '.join(ids)}`",
         )
 
@@ -104,7 +104,7 @@ def _heard(queue: Queue, sessions: Sequence[str]) -> list[Event]:
         row.name: row
         for one in sessions
         if one
-        for row in event_history.heard(queue.db, one, _OWN_TOOLS, _MOST_CALLS, _MOST_TEXT)
+        for row in event_history.heard(queue.db, one, _OWN_TOOLS, _MAX_CALLS, _MAX_TEXT)
     }
     return list(_events([rows[name] for name in sorted(rows)]))
 

@@ -20,16 +20,16 @@ from claude_mem_lite.code.freshness.cache_tables import simple_of, stem_of
 from claude_mem_lite.code.freshness.code_cache import CodeCache, is_past
 from claude_mem_lite.code.freshness.source_files import find_tracked, is_no_project, own_entries
 from claude_mem_lite.code.freshness.working_tree import WorkingTree, is_path_within
-from claude_mem_lite.code.syntax.anchors import MOST_CODE_ANCHORS, CodeAnchor, read_anchor, written
+from claude_mem_lite.code.syntax.anchors import MAX_CODE_ANCHORS, CodeAnchor, read_anchor, written
 from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, Symbol
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.compress.prose.mentions import files_named, names_said
-from claude_mem_lite.models import MOST_ANCHORS, MOST_FILES, Memory, Place
+from claude_mem_lite.models import MAX_ANCHORS, MAX_FILES, Memory, Place
 
 # Where there are more, nobody can say in time that a name is the only one.
-_MOST_SOURCES = 5_000
-_MOST_ENTRIES = 50_000
-_LONGEST_NAME = 100
+_MAX_SOURCES = 5_000
+_MAX_ENTRIES = 50_000
+_MAX_NAME_LENGTH = 100
 # There a definition shows on its line. Files that only use a name need not be read for what they define: a megabyte
 # of them takes a second.
 _DEFINED_BY_WORDS = ("python", "go", "rust", "ruby")
@@ -74,14 +74,14 @@ class _Finding:
 
     def find(self, paths: Sequence[str], names: Sequence[str]) -> NamedCode:
         files = {path: file for path in paths if (file := self._file(path))}
-        asked = [name for name in dict.fromkeys(names) if len(name) <= _LONGEST_NAME][:MOST_CODE_ANCHORS]
+        asked = [name for name in dict.fromkeys(names) if len(name) <= _MAX_NAME_LENGTH][:MAX_CODE_ANCHORS]
         found = self._defined(asked, dict.fromkeys(files.values()))
         if left := [name for name in asked if not found[name]]:
             found |= self._defined(left, self._with_any(left))
         tied = dict.fromkeys(anchor for some in found.values() if len(some) == 1 for anchor in some)
         whole = dict.fromkeys(file for file in files.values() if file not in {one.file for one in tied})
         anchors = (*tied, *(CodeAnchor(file, "", after=PRESENT, before=PRESENT) for file in whole))
-        return NamedCode(files, anchors[:MOST_CODE_ANCHORS])
+        return NamedCode(files, anchors[:MAX_CODE_ANCHORS])
 
     def _file(self, path: str) -> str:
         """The file that a path means: from the root, from the folder, or the only one that ends like that."""
@@ -127,11 +127,11 @@ class _Finding:
         tracked = find_tracked(self.root)
         found = dict.fromkeys(tracked.paths if tracked else ())
         for seen, path in enumerate(own_entries(self.root)):
-            if seen >= _MOST_ENTRIES or len(found) > _MOST_SOURCES or is_past(self.deadline):
+            if seen >= _MAX_ENTRIES or len(found) > _MAX_SOURCES or is_past(self.deadline):
                 return None
             if language_of(path):
                 found[path] = None
-        return tuple(found) if len(found) <= _MOST_SOURCES else None
+        return tuple(found) if len(found) <= _MAX_SOURCES else None
 
 
 class _Wanted:
@@ -163,7 +163,7 @@ def _is_meant(said: str, file: str, name: str) -> bool:
 Tie = Callable[[Memory, Place, str], Memory]
 """A memory, where it was asked for, and the folder: the same memory, tied."""
 # Whoever asks for something to be remembered waits for it; of 1,000 files it takes 60 ms.
-_LONGEST_S = 0.5
+_MAX_S = 0.5
 
 
 def tie(cache: CodeCache, memory: Memory, place: Place, folder: str) -> Memory:
@@ -177,12 +177,12 @@ def tie(cache: CodeCache, memory: Memory, place: Place, folder: str) -> Memory:
         return memory
     real = os.path.realpath(folder)
     inside = real[len(place.root) + 1 :] if real.startswith(f"{place.root}/") else ""
-    found = find_named(cache, place.root, inside, paths, names, time.monotonic() + _LONGEST_S)
+    found = find_named(cache, place.root, inside, paths, names, time.monotonic() + _MAX_S)
     files = (*(found.files.get(path, path) for path in paths), *(anchor.file for anchor in found.anchors))
     return replace(
         memory,
-        files=tuple(dict.fromkeys(files))[:MOST_FILES],
-        anchors=tuple(dict.fromkeys((*memory.anchors, *found.texts())))[:MOST_ANCHORS],
+        files=tuple(dict.fromkeys(files))[:MAX_FILES],
+        anchors=tuple(dict.fromkeys((*memory.anchors, *found.texts())))[:MAX_ANCHORS],
     )
 
 

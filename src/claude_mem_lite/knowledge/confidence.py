@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.code.syntax.anchors import read_anchor
-from claude_mem_lite.models import FOREIGN_ORIGINS, MOST_FACTS, Kind, Memory, without_request
+from claude_mem_lite.models import FOREIGN_ORIGINS, MAX_FACTS, Kind, Memory, without_request
 from claude_mem_lite.store import memories, memory_links, retirements
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.index import fts
@@ -31,12 +31,12 @@ _LEFT_OF_DOUBT = 2 / 3
 _LESS_FOR_EACH_AGAINST = 0.15
 LEAST = 0.3
 """What is contradicted until it is less sure than this is retired."""
-_MOST_OF_AN_ERROR = 30
-_LEAST_SESSIONS = 2
-_LEAST_COMMON_FILES = 0.5
+_MAX_OF_AN_ERROR = 30
+_MIN_SESSIONS = 2
+_MIN_COMMON_FILES = 0.5
 _RAN = "Fixed by running "
-_LONGEST_TITLE = 160
-_LONGEST_SUMMARY = 600
+_MAX_TITLE_LENGTH = 160
+_MAX_SUMMARY_LENGTH = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | Non
     for anchor in _errors(memory):
         fixes = [memory, *(one for one in _tied_to(db, anchor, memory.scope, ("bugfix",)) if one.id != memory.id)]
         alike = [one for one in fixes if one.origin not in FOREIGN_ORIGINS and is_same_way(one, memory)]
-        if memory_links.sessions_of(db, [one.id for one in alike]) >= _LEAST_SESSIONS:
+        if memory_links.sessions_of(db, [one.id for one in alike]) >= _MIN_SESSIONS:
             return _keep(db, anchor, alike, now)
     return None
 
@@ -105,10 +105,10 @@ def _keep(db: sqlite3.Connection, anchor: str, fixes: Sequence[Memory], now: dat
         newest,
         id=id_,
         kind="gotcha",
-        title=within(f"Comes back: {newest.title.removeprefix('Fix ')}", _LONGEST_TITLE),
-        summary=within(f"Put right the same way in {number} sessions. {told}", _LONGEST_SUMMARY),
+        title=within(f"Comes back: {newest.title.removeprefix('Fix ')}", _MAX_TITLE_LENGTH),
+        summary=within(f"Put right the same way in {number} sessions. {told}", _MAX_SUMMARY_LENGTH),
         detail="",
-        facts=newest.facts[:MOST_FACTS],
+        facts=newest.facts[:MAX_FACTS],
         symbols=(),
         # Tied to the error alone: the code of one of the fixes may change, and the error still come back.
         anchors=tuple(one for one in newest.anchors if read_anchor(one) is None),
@@ -145,7 +145,7 @@ def is_same_way(one: Memory, other: Memory) -> bool:
     if ran or _commands(other):
         return ran == _commands(other)
     ours, theirs = set(one.files), set(other.files)
-    return bool(ours or theirs) and len(ours & theirs) >= _LEAST_COMMON_FILES * len(ours | theirs)
+    return bool(ours or theirs) and len(ours & theirs) >= _MIN_COMMON_FILES * len(ours | theirs)
 
 
 def _commands(fix: Memory) -> str:
@@ -174,5 +174,5 @@ def _errors(memory: Memory) -> list[str]:
 
 
 def _tied_to(db: sqlite3.Connection, anchor: str, scope: str, kinds: Sequence[Kind]) -> list[Memory]:
-    found = memories.by_seq(db, fts.with_anchor(db, anchor, scope, _MOST_OF_AN_ERROR)).values()
+    found = memories.by_seq(db, fts.with_anchor(db, anchor, scope, _MAX_OF_AN_ERROR)).values()
     return [one for one in found if one.kind in kinds and one.status == "active" and anchor in one.anchors]

@@ -18,13 +18,13 @@ from claude_mem_lite.models import FOREIGN_ORIGINS, OCCASION_LEAD, WORK_KINDS, D
 from claude_mem_lite.store import memories
 from claude_mem_lite.text import within
 
-_LONGEST_WORK = 160
-_MOST_FILES = 3
+_MAX_WORK_LENGTH = 160
+_MAX_FILES = 3
 
 
 def line_after(work: Memory) -> str:
     """What a detail says of the work after which something was said."""
-    files = f" ({', '.join(work.files[:_MOST_FILES])})" if work.files else ""
+    files = f" ({', '.join(work.files[:_MAX_FILES])})" if work.files else ""
     return f"{_quote(work.title)}{files}"
 
 
@@ -61,7 +61,7 @@ def take_out(db: sqlite3.Connection, forgotten: Sequence[Memory], sessions: Coll
 
 
 def _quote(title: str) -> str:
-    return f"{OCCASION_LEAD}{within(title, _LONGEST_WORK)}"
+    return f"{OCCASION_LEAD}{within(title, _MAX_WORK_LENGTH)}"
 
 
 def _tells(line: str, quotes: tuple[str, ...]) -> bool:
@@ -77,14 +77,14 @@ def _titles_of(db: sqlite3.Connection, sessions: Collection[str]) -> list[str]:
     return [_quote(row["title"]) for row in rows]
 
 
-_MOST_LOOKED_AT = 12
+_MAX_LOOKED_AT = 12
 
 
 def with_occasion(db: sqlite3.Connection, turn: Turn, digest: TurnDigest) -> TurnDigest:
     """What rules made of a turn, with the work that what it teaches was said after."""
     if not any(draft.origin == "user" and is_taught(draft) for draft in digest.drafts):
         return digest
-    known = turn_rewrite.of_session(db, turn.session, _MOST_LOOKED_AT, before=turn.events[0].at)
+    known = turn_rewrite.of_session(db, turn.session, _MAX_LOOKED_AT, before=turn.events[0].at)
     work = next((one for one in reversed(known) if _is_work(one)), None)
     return replace(digest, drafts=tuple(_after(draft, work) for draft in digest.drafts)) if work else digest
 

@@ -12,7 +12,7 @@ from claude_mem_lite.knowledge import correction_context, repeated_text, turn_re
 from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.knowledge.claims.claim import say_one_thing
 from claude_mem_lite.knowledge.repeated_text import Echo
-from claude_mem_lite.models import LONGEST_TITLE, Memory
+from claude_mem_lite.models import MAX_TITLE_LENGTH, Memory
 from claude_mem_lite.store import (
     branches,
     lesson_candidates,
@@ -30,8 +30,8 @@ from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.text import one_line, within
 
 # What repeats them is looked for everywhere when no more are forgotten at once: for each that takes some milliseconds.
-_MOST_SPREAD = 50
-_MOST_OF_A_SESSION = 1_000
+_MAX_SPREAD = 50
+_MAX_OF_A_SESSION = 1_000
 
 
 class Forgotten(NamedTuple):
@@ -67,7 +67,7 @@ def forget(
     )
     told_in = {memory.session for memory in forgotten} | turns.of_turns(db, behind)
     versions = _versions_of(db, forgotten)
-    repeated = [repeated_text.elsewhere(db, memory) for memory in forgotten] if len(forgotten) <= _MOST_SPREAD else []
+    repeated = [repeated_text.elsewhere(db, memory) for memory in forgotten] if len(forgotten) <= _MAX_SPREAD else []
 
     for memory in forgotten:
         tombstones.bury_memory(db, memory, now)
@@ -197,13 +197,13 @@ def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: date
 def _files_told(db: sqlite3.Connection, session: str) -> set[str]:
     """The files that what is still known of a session tells of: other turns worked on them."""
     told = {stored.change.file for stored in symbol_changes.of_session(db, session)}
-    return told | {file for memory in turn_rewrite.of_session(db, session, _MOST_OF_A_SESSION) for file in memory.files}
+    return told | {file for memory in turn_rewrite.of_session(db, session, _MAX_OF_A_SESSION) for file in memory.files}
 
 
 def _what_is_left(db: sqlite3.Connection, session: str) -> str:
     """What a session was about, by what is still remembered of it, or was asked in it."""
     titles = (memory.title for memory in turn_rewrite.of_session(db, session, limit=1))
-    return within(one_line(next(titles, "") or turns.last_prompt(db, session)), LONGEST_TITLE)
+    return within(one_line(next(titles, "") or turns.last_prompt(db, session)), MAX_TITLE_LENGTH)
 
 
 def _rewrite_elsewhere(

@@ -18,8 +18,8 @@ from claude_mem_lite.models import Memory, Session, TurnDigest, without_request
 from claude_mem_lite.store import memories, retirements, sessions, symbol_changes, turns
 
 _DONE_KINDS = ("feature", "bugfix", "refactor", "change")
-_MOST_MEMORIES = 200
-_MOST_PROMPTS = 100
+_MAX_MEMORIES = 200
+_MAX_PROMPTS = 100
 _GO_ON = re.compile(
     r"(?i)^\W*(?:(?:ok|okay|yes|please|and|now|let's|so|hi|hey|hello|bitte|ja|好的?|请)\W+)*"
     r"(?:continue|go on|carry on|keep going|resume|proceed|pick (?:it )?up|finish (?:it|this|that|what|the rest)"
@@ -107,11 +107,11 @@ def _take_up(db: sqlite3.Connection, left: Memory, done: _Done, session: str, at
 def _done_since(db: sqlite3.Connection, session: Session, since: datetime) -> _Done:
     made = [
         one
-        for one in turn_rewrite.of_session(db, session.id, _MOST_MEMORIES)
+        for one in turn_rewrite.of_session(db, session.id, _MAX_MEMORIES)
         if one.kind in _DONE_KINDS and one.created_at > since
     ]
     told = session.summary
-    asked = turns.asked_since(db, session.id, since, _MOST_PROMPTS)
+    asked = turns.asked_since(db, session.id, since, _MAX_PROMPTS)
     tasks = [task for one in asked for task in one.tasks if not any(is_about(task, step) for step in told.next_steps)]
     is_whole = session.started_at > since
     edited = told.files_edited if is_whole else ()

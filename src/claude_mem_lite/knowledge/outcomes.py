@@ -30,8 +30,8 @@ from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.store.receipts import Giving
 
 MOMENT: HookMoment = "failure"
-_MOST_CALLS = 500
-_MOST_FIXES = 40
+_MAX_CALLS = 500
+_MAX_FIXES = 40
 
 
 def judge_fixes(db: sqlite3.Connection, queue: Queue, session: str, givings: Sequence[Giving]) -> dict[Giving, Outcome]:
@@ -53,14 +53,14 @@ def judge_fixes(db: sqlite3.Connection, queue: Queue, session: str, givings: Seq
 def _is_fixed_in(db: sqlite3.Connection, memory: Memory, session: str) -> bool:
     """Whether the session has a fix of its own of the same error: one is stored only when the command passed."""
     errors = [anchor for anchor in memory.anchors if anchor.startswith("error:")]
-    rows = fts.tied_to(db, errors, memory.project, _MOST_FIXES)
+    rows = fts.tied_to(db, errors, memory.project, _MAX_FIXES)
     fixes = [one.id for one in memories.by_seq(db, rows).values() if one.kind == "bugfix"]
     return any(seen == session for _, seen, _ in memory_links.seen_in(db, fixes))
 
 
 def _became_of(queue: Queue, session: str, failed: str) -> Outcome | None:
     """Whether the call that failed in an event went well later; None when the event is not kept any more."""
-    calls = event_history.calls_from(queue.db, session, failed, _MOST_CALLS)
+    calls = event_history.calls_from(queue.db, session, failed, _MAX_CALLS)
     first = next((step for row in islice(calls, 1) for step in _steps(row) if _has_failed(step)), None)
     if first is None:
         return None
@@ -87,17 +87,17 @@ def _puts_right(step: Step, failure: Step) -> bool:
 
 
 # The fewest characters that count as naming a memory, or a session: an agent may shorten an id.
-_SHORTEST_ID = 6
-_SHORTEST_SESSION_ID = 8
+_MIN_ID_LENGTH = 6
+_MIN_SESSION_ID_LENGTH = 8
 # Chosen on three recorded projects and confirmed on four others (benchmarks/results/outcomes.md).
 MIN_USED = 0.8
 MAX_IGNORED = 0.5
 # Words alone were wrong three times out of four: they support files and functions, and decide nothing.
 _MAX_BY_WORDS = 0.5
-_SHORTEST_WORD = 3
-_SHORTEST_PAIR = 2
-_MOST_LOOKED_UP = 60
-_SHORTEST_SYMBOL = 5
+_MIN_WORD_LENGTH = 3
+_MIN_PAIR_LENGTH = 2
+_MAX_LOOKED_UP = 60
+_MIN_SYMBOL_LENGTH = 5
 _GENERAL_FILES = frozenset(
     """__init__.py agents.md cargo.toml changelog.md claude.md dockerfile go.mod index.html index.js index.ts index.tsx
     lib.rs main.go main.py main.rs makefile mod.rs package.json pyproject.toml readme.md setup.py""".split()  # noqa: SIM905
@@ -172,7 +172,7 @@ def _share(hits: Sequence[bool]) -> float:
 def _words_share(text: str, work: Evidence, weights: WordWeights) -> float:
     """Return the share of a text that one paragraph of the session has at most, its rarer words weighing more."""
     telling = {stem: word for stem, word in prose_stems(text).items() if _tells(word)}
-    weighed = weights.of(dict(itertools.islice(telling.items(), _MOST_LOOKED_UP)))
+    weighed = weights.of(dict(itertools.islice(telling.items(), _MAX_LOOKED_UP)))
     together: defaultdict[int, float] = defaultdict(float)
     for stem, weight in weighed.items():
         for number in work.words.paragraphs(stem):
@@ -197,7 +197,7 @@ def given_of(db: sqlite3.Connection, source: str) -> Knowable | None:
 
 def _given_session(session: Session) -> Knowable:
     told = session.summary
-    first = session.id[:_SHORTEST_SESSION_ID]
+    first = session.id[:_MIN_SESSION_ID_LENGTH]
     # As clients make them; any other could be a word of the user's.
     ids = frozenset((first,)) if _HEX.fullmatch(first) else frozenset()
     text = "\n".join((told.headline, told.request, *told.next_steps))
@@ -205,7 +205,7 @@ def _given_session(session: Session) -> Knowable:
 
 
 def _forms(id_: str) -> frozenset[str]:
-    return frozenset(id_[:length] for length in range(_SHORTEST_ID, len(id_) + 1))
+    return frozenset(id_[:length] for length in range(_MIN_ID_LENGTH, len(id_) + 1))
 
 
 def _is_general(file: str) -> bool:
@@ -215,10 +215,10 @@ def _is_general(file: str) -> bool:
 def _is_symbol_named(name: str, work: Evidence) -> bool:
     """Whether a function is named that could be no other word."""
     last = name.rpartition(".")[2]
-    is_name = len(last) >= _SHORTEST_SYMBOL and bool(_COMPOUND.search(last))
+    is_name = len(last) >= _MIN_SYMBOL_LENGTH and bool(_COMPOUND.search(last))
     return is_name and last in work.identifiers and last not in work.echoed
 
 
 def _tells(word: str) -> bool:
-    least = _SHORTEST_WORD if word.isascii() else _SHORTEST_PAIR
+    least = _MIN_WORD_LENGTH if word.isascii() else _MIN_PAIR_LENGTH
     return len(word) >= least and not word.isdigit()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from claude_mem_lite.code.freshness.working_tree import is_bare
 from claude_mem_lite.code.manifests.facts import SLOTS, Fact, Slot, read_facts, signature
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import LONGEST_TITLE, TRUST, Memory, Place
+from claude_mem_lite.models import MAX_TITLE_LENGTH, TRUST, Memory, Place
 from claude_mem_lite.safety.clean_import import cleaned
 from claude_mem_lite.store import memories, tombstones
 from claude_mem_lite.store.ids import short_id
@@ -27,7 +27,7 @@ _LEAD = "manifest:"
 _GONE = "manifest:gone"
 _CONFIDENCE = 0.9
 _CONFIRM_AFTER = timedelta(days=1)
-_MOST_PROJECTS = 200
+_MAX_PROJECTS = 200
 
 
 def fact_id(project: str, slot: Slot) -> str:
@@ -86,7 +86,7 @@ class FactKeeping:
         if before is None or not look.is_as(before):
             changed = self._compare(place, look.sum, now)
             before = look
-        while len(self._looks) >= _MOST_PROJECTS:
+        while len(self._looks) >= _MAX_PROJECTS:
             del self._looks[next(iter(self._looks))]
         self._looks[place.project] = before
         return changed
@@ -164,7 +164,7 @@ def _memory(place: Place, fact: Fact, before: Memory | None, sum_now: str, now: 
     )
     return replace(
         told,
-        title=within(fact.line, LONGEST_TITLE),
+        title=within(fact.line, MAX_TITLE_LENGTH),
         summary=fact.line,
         files=fact.files,
         anchors=(_anchor(sum_now, fact.line),),
@@ -180,7 +180,7 @@ def _anchor(state: str, line: str) -> str:
 
 def _is_ours(memory: Memory) -> bool:
     """Whether a fact is still as it was told here: not edited, retired or replaced by anybody."""
-    is_as_told = memory.title == within(memory.summary, LONGEST_TITLE)
+    is_as_told = memory.title == within(memory.summary, MAX_TITLE_LENGTH)
     if memory.made_by != MADE_BY or memory.origin != "code" or not is_as_told:
         return False
     ends = f".{hashlib.sha256(memory.summary.encode()).hexdigest()[:8]}"

@@ -26,7 +26,7 @@ SAID_WORDS = 2
 # A word that no more documents have tells what a text is about, and is looked for everywhere.
 _RARE = 20
 _RAREST = 6
-_MOST_FOUND = 500
+_MAX_FOUND = 500
 _FILES = ("files_edited", "files_read")
 
 
@@ -136,4 +136,4 @@ def elsewhere(db: sqlite3.Connection, memory: Memory) -> tuple[Echo, list[tuple[
     echo = replace(of_memories([memory]), rare=frozenset(rare))
     if not echo.is_telling():
         return echo, []
-    return echo, passages.with_two_of(db, rare[:_RAREST], _MOST_FOUND)
+    return echo, passages.with_two_of(db, rare[:_RAREST], _MAX_FOUND)

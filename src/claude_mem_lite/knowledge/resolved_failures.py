@@ -21,7 +21,7 @@ from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import Event, Memory, Turn, TurnDigest
 from claude_mem_lite.store import branches, memories, retirements, sessions
 
-_MOST_MEMORIES = 200
+_MAX_MEMORIES = 200
 
 
 def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, branch: str) -> None:
@@ -29,11 +29,11 @@ def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, bran
     if not digest.passed:
         return
     began, ended = turn.events[0].at, turn.events[-1].at
-    own = turn_rewrite.of_session(db, turn.session, _MOST_MEMORIES, before=began)
+    own = turn_rewrite.of_session(db, turn.session, _MAX_MEMORIES, before=began)
     own = [one for one in own if one.last_seen_at < began]  # the turn may be rebuilt after the user confirmed one
     _retire(db, own, digest, "its command passed later in the session", ended)
     of_others = memories.newest(
-        db, project=turn.project, kinds=("failure",), without_session=turn.session, limit=_MOST_MEMORIES
+        db, project=turn.project, kinds=("failure",), without_session=turn.session, limit=_MAX_MEMORIES
     )
     is_shown = shown_on(db, turn.project, branch)
     earlier = [

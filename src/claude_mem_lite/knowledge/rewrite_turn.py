@@ -25,10 +25,10 @@ from claude_mem_lite.store import retirements, sessions, turns
 from claude_mem_lite.store.memories import find, handoff_id
 from claude_mem_lite.text import within
 
-_MOST_KNOWN = 30
-_LONGEST_PROMPT = 600
-_LONGEST_REPLY = 900
-_LEAST_TRUST = 0.5
+_MAX_KNOWN = 30
+_MAX_PROMPT_LENGTH = 600
+_MAX_REPLY_LENGTH = 900
+_MIN_TRUST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +122,16 @@ def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, ot
 def material_of(db: sqlite3.Connection, session: Session) -> str:
     """What is known of a session, for a model to summarise: what was asked, answered and remembered, in order."""
     lines = [f"Asked first: {session.summary.request}"]
-    for prompt, reply in turns.turns_of(db, session.id, _LEAST_TRUST):
-        lines += [f"User: {within(prompt, _LONGEST_PROMPT)}"] if prompt else []
-        lines += [f"Assistant: {within(reply, _LONGEST_REPLY)}"] if reply else []
+    for prompt, reply in turns.turns_of(db, session.id, _MIN_TRUST):
+        lines += [f"User: {within(prompt, _MAX_PROMPT_LENGTH)}"] if prompt else []
+        lines += [f"Assistant: {within(reply, _MAX_REPLY_LENGTH)}"] if reply else []
     lines += (f"Remembered ({one.kind}): {one.title}. {one.summary}" for one in _known(db, session))
     return clip("\n".join(lines), MAX_MATERIAL)
 
 
 def _known(db: sqlite3.Connection, session: Session, before: datetime | None = None) -> list[Memory]:
     """What the session has stored, without what pages and foreign tools said: retold, that would be trusted."""
-    return [one for one in turn_rewrite.of_session(db, session.id, _MOST_KNOWN, before) if one.trust >= _LEAST_TRUST]
+    return [one for one in turn_rewrite.of_session(db, session.id, _MAX_KNOWN, before) if one.trust >= _MIN_TRUST]
 
 
 def _tied(draft: Draft, question: Question) -> Draft:

@@ -16,7 +16,7 @@ from claude_mem_lite.store import memories, memory_links, sessions, turns
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
-_MOST_POSITIONS = 64
+_MAX_POSITIONS = 64
 _BESIDE = "beside"
 _BY_RULES = ("files_read", "files_edited")
 
@@ -34,7 +34,7 @@ def of_session(db: sqlite3.Connection, session: str, limit: int, before: datetim
 
 def of_turn(db: sqlite3.Connection, turn: str) -> list[Memory]:
     """The memories that a turn made, by their ids."""
-    ids = [short_id(turn, str(at), *more) for at in range(_MOST_POSITIONS) for more in ((), (_BESIDE,))]
+    ids = [short_id(turn, str(at), *more) for at in range(_MAX_POSITIONS) for more in ((), (_BESIDE,))]
     rows = db.execute(
         "select * from memories where id in (select value from json_each(:ids)) order by seq", {"ids": json.dumps(ids)}
     )
@@ -51,7 +51,7 @@ def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usa
     stored_at = min([_discard(db, memory.id) for memory in before if memory.id not in kept], default=now)
     counted = False
     stored = []
-    for position, memory in enumerate(told[:_MOST_POSITIONS]):
+    for position, memory in enumerate(told[:_MAX_POSITIONS]):
         beside = short_id(turn, str(position), _BESIDE)
         new = replace(memory, id=beside) if memory.id in kept else memory
         # Stored when the turn was first told: a session that was given the rules' words is not given it as news.

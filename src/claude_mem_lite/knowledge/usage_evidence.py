@@ -22,16 +22,16 @@ from claude_mem_lite.store import symbol_changes, turns
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import stems
 
-_MOST_TURNS = 300
-_MOST_CALLS = 500
-_MOST_MEMORIES = 200
-_MOST_TEXT = 400_000
+_MAX_TURNS = 300
+_MAX_CALLS = 500
+_MAX_MEMORIES = 200
+_MAX_TEXT = 400_000
 # What a call is given beyond that is the text of a file, not what is meant by it.
-_LONGEST_INPUT = 2_000
+_MAX_INPUT_LENGTH = 2_000
 _WORD = re.compile(r"\w+")
 # Nothing after it that could make it look again: a blob of 100,000 characters would take minutes.
 _PATH = re.compile(r"[\w@+./-]+")
-_LONGEST_SUFFIX = 8
+_MAX_SUFFIX_LENGTH = 8
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#]|\d+[.)]))")
 _ABOUT_FILES = ("file_path", "notebook_path", "path")
 _EVER = datetime.min.replace(tzinfo=UTC)
@@ -137,20 +137,20 @@ class Work:
 
 def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | None:
     """Return what a session said and did, with the times; None when nobody asked anything in it."""
-    spoken = turns.last_turns(db, session.id, _MOST_TURNS)
+    spoken = turns.last_turns(db, session.id, _MAX_TURNS)
     if not spoken:
         return None
-    kept = event_history.tool_calls(queue.db, session.id, _MOST_CALLS)
+    kept = event_history.tool_calls(queue.db, session.id, _MAX_CALLS)
     calls = {one: load_json(one.given) for one in kept if one.given[:1] == "{"}
     inputs = {one: given for one, given in calls.items() if isinstance(given, dict)}
     given_texts = (
         (time_of(one.name), text)
         for one, given in inputs.items()
         for text in _strings(given)
-        if len(text) <= _LONGEST_INPUT
+        if len(text) <= _MAX_INPUT_LENGTH
     )
     changed = symbol_changes.of_session(db, session.id)
-    made = turn_rewrite.of_session(db, session.id, _MOST_MEMORIES)
+    made = turn_rewrite.of_session(db, session.id, _MAX_MEMORIES)
     return Work(
         said=_said([*_spoken(spoken), *given_texts]),
         calls={one.name: given for one, given in inputs.items()},
@@ -176,7 +176,7 @@ def _spoken(spoken: Sequence[turns.SpokenTurn]) -> Iterator[tuple[datetime, str]
 
 def _said(texts: Iterable[tuple[datetime, str]]) -> _Said:
     said = _Said()
-    left = _MOST_TEXT
+    left = _MAX_TEXT
     for at, text in texts:
         said.add(at, text[:left])
         left -= len(text[:left])
@@ -208,7 +208,7 @@ def prose_stems(text: str) -> dict[str, str]:
 
 def _is_file_name(text: str) -> bool:
     stem, _, suffix = text.rstrip("./-").rpartition(".")
-    return bool(stem) and suffix.isalnum() and len(suffix) <= _LONGEST_SUFFIX
+    return bool(stem) and suffix.isalnum() and len(suffix) <= _MAX_SUFFIX_LENGTH
 
 
 def _by_name(files: Iterable[str]) -> Mapping[str, Sequence[str]]:
@@ -229,7 +229,7 @@ def _is_same(file: str, other: str) -> bool:
 # A word of more than this share of a project's memories, or of more than so many, has no weight.
 _MAX_SHARE = 0.1
 _MIN_MEMORIES = 3
-_MAX_MEMORIES = 300
+_MAX_RARE = 300
 # A file that so large a share of the last sessions touched, and at least so many of them, tells little.
 _LAST_SESSIONS = 30
 _COMMON_SHARE = 0.2
@@ -243,7 +243,7 @@ class WordWeights:
         (self._number,) = db.execute("select count(*) from memories where project = ?", (project,)).fetchone()
         self._db = db
         self._scope = f"project:{project}"
-        self._most = max(_MIN_MEMORIES, min(int(_MAX_SHARE * self._number), _MAX_MEMORIES))
+        self._most = max(_MIN_MEMORIES, min(int(_MAX_SHARE * self._number), _MAX_RARE))
         self._known: dict[str, float] = {}
 
     def of(self, words: Mapping[str, str]) -> dict[str, float]:

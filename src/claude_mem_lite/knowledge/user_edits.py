@@ -20,7 +20,7 @@ from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.knowledge.code_links import tied_to_now
 from claude_mem_lite.models import (
     KINDS,
-    LONGEST_TITLE,
+    MAX_TITLE_LENGTH,
     OUTSIDE_ORIGINS,
     TRUST,
     JsonObject,
@@ -65,7 +65,7 @@ _BY_USER, _BY_AGENT = "the user retired it", "the agent retired it"
 
 def title_of(words: str) -> str:
     """The title of what the user wrote: its first line."""
-    return within(one_line(words.strip().split("\n", 1)[0]), LONGEST_TITLE)
+    return within(one_line(words.strip().split("\n", 1)[0]), MAX_TITLE_LENGTH)
 
 
 def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> None:
@@ -81,7 +81,7 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
     changed = replace(
         memory,
         # Words of before beside other words would tell the old and the new in one breath.
-        title=within(given, LONGEST_TITLE) or (title_of(words) if words else memory.title),
+        title=within(given, MAX_TITLE_LENGTH) or (title_of(words) if words else memory.title),
         kind=kind,
         scope=scope,
         project=project_of_scope(scope, memory.project),
@@ -164,7 +164,7 @@ def confirm(
 
 def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, *, by_agent: bool = False) -> None:
     """A memory no longer holds: it stays readable, is given to nobody, and only the user brings it back."""
-    reason = within(one_line(clean(text(payload.get("reason")))), LONGEST_TITLE) or (
+    reason = within(one_line(clean(text(payload.get("reason")))), MAX_TITLE_LENGTH) or (
         _BY_AGENT if by_agent else _BY_USER
     )
     if memory.status not in ("active", "retired"):

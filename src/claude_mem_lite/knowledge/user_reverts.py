@@ -8,17 +8,17 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from claude_mem_lite.code.syntax.anchors import MOST_CODE_ANCHORS, anchor_to
+from claude_mem_lite.code.syntax.anchors import MAX_CODE_ANCHORS, anchor_to
 from claude_mem_lite.code.syntax.changes import PRESENT, CodeChange
 from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import MOST_OF_A_TURN, UNDONE_LEAD, Draft, Turn, TurnDigest, load_json
+from claude_mem_lite.models import MAX_OF_A_TURN, UNDONE_LEAD, Draft, Turn, TurnDigest, load_json
 from claude_mem_lite.store import symbol_changes
 
 _CONFIDENCE = 0.6
-_MOST_CALLS = 3_000
-_MOST_NAMES = 3
+_MAX_CALLS = 3_000
+_MAX_NAMES = 3
 _PUTS_BACK = re.compile(
     r"\bgit\b[^|;&\n]{0,200}?\s(?:checkout|restore|stash|reset|revert|clean|apply|am|rebase|merge|pull|switch|cherry-pick"
     r"|bisect|worktree|read-tree)\b|\b(?:hg|svn|jj) (?:revert|update|restore|undo)\b|\bpatch\b"
@@ -28,7 +28,7 @@ _WRITES = re.compile(r">|\b(?:sed|perl|mv|cp|tee|rm|truncate|python\d?|node|ruby
 
 def with_undone(db: sqlite3.Connection, queue: Queue, turn: Turn, digest: TurnDigest) -> TurnDigest:
     """What rules made of a turn, with what the user is found to have undone."""
-    room = MOST_OF_A_TURN - len(digest.drafts)
+    room = MAX_OF_A_TURN - len(digest.drafts)
     if not digest.code or room <= 0:
         return digest
     found = _undone(db, turn, digest.code)
@@ -67,7 +67,7 @@ def _by_file(found: Sequence[CodeChange]) -> Iterator[tuple[str, list[CodeChange
 def _draft(file: str, changes: list[CodeChange]) -> Draft:
     names = [one.name for one in changes if one.name]
     is_whole = len(names) < len(changes)
-    shown = ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if names[_MOST_NAMES:] else "")
+    shown = ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if names[_MAX_NAMES:] else "")
     title = (
         f"The new file {file} was deleted by the user"
         if is_whole
@@ -78,7 +78,7 @@ def _draft(file: str, changes: list[CodeChange]) -> Draft:
         title,
         f"{UNDONE_LEAD}, and no command of the agent put it back.",
         files=[file],
-        anchors=[anchor_to(one) for one in changes[:MOST_CODE_ANCHORS]],
+        anchors=[anchor_to(one) for one in changes[:MAX_CODE_ANCHORS]],
         # What the user did by hand says as much as a word; only how it is meant is less sure.
         origin="user",
         confidence=_CONFIDENCE,
@@ -87,7 +87,7 @@ def _draft(file: str, changes: list[CodeChange]) -> Draft:
 
 def _commands(queue: Queue, session: str) -> list[str]:
     """The commands that the session ran, as far as its events are kept."""
-    calls = event_history.tool_calls(queue.db, session, _MOST_CALLS)
+    calls = event_history.tool_calls(queue.db, session, _MAX_CALLS)
     inputs = (load_json(call.given) for call in calls if call.given.startswith("{"))
     return [command for given in inputs if isinstance(given, dict) and isinstance(command := given.get("command"), str)]
 

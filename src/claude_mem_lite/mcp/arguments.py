@@ -10,11 +10,11 @@ from claude_mem_lite.text import harmless
 
 LOOK_FOR_IDS = "memory_search shows ids"
 
-MOST_IDS = 20
-LONGEST_QUERY = 2_000
+MAX_IDS = 20
+MAX_QUERY_LENGTH = 2_000
 """What is longer is a page, not a question: its beginning says what it is about."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_LONGEST_SHOWN = 40
+_MAX_SHOWN_LENGTH = 40
 
 
 def text(given: JsonObject, name: str) -> str:
@@ -29,7 +29,7 @@ def text(given: JsonObject, name: str) -> str:
 
 def query(given: JsonObject) -> str:
     """What to look for, no longer than anybody looks for."""
-    return text(given, "query")[:LONGEST_QUERY]
+    return text(given, "query")[:MAX_QUERY_LENGTH]
 
 
 def needed(given: JsonObject, name: str) -> str:
@@ -62,9 +62,9 @@ def ids_and_problems(given: JsonObject, name: str = "ids") -> tuple[Sequence[str
     found = list(dict.fromkeys(one.lstrip("#") for one in texts(given, name)))
     if not found:
         raise MemoryLiteError("no id is given", LOOK_FOR_IDS)
-    if len(found) > MOST_IDS:
-        raise MemoryLiteError(f"{len(found)} ids are too many", f"give {MOST_IDS} at a time")
-    bad = [f"{harmless(one[:_LONGEST_SHOWN])!r} is no id" for one in found if not _ID.fullmatch(one)]
+    if len(found) > MAX_IDS:
+        raise MemoryLiteError(f"{len(found)} ids are too many", f"give {MAX_IDS} at a time")
+    bad = [f"{harmless(one[:_MAX_SHOWN_LENGTH])!r} is no id" for one in found if not _ID.fullmatch(one)]
     return [one for one in found if _ID.fullmatch(one)], bad
 
 

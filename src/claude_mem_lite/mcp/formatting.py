@@ -10,11 +10,11 @@ from claude_mem_lite.text import harmless, unframed, within
 
 # As the contexts have them: what stands between is never taken for something new.
 OPENING, CLOSING = "<claude-mem-lite>", "</claude-mem-lite>"
-MOST_BYTES = 14_000
+MAX_BYTES = 14_000
 """Of one answer: some 4,000 tokens."""
-_MOST_LINES = 40
+_MAX_LINES = 40
 _TITLE, _LINE, _LONG_TEXT, _FIELD = 140, 1_000, 2_000, 300
-_MOST_LISTED = 20
+_MAX_LISTED = 20
 _UNTRUSTED = {"web": "from the web, untrusted", "mcp": "from another tool, untrusted"}
 _SOURCES = {"web": "the web", "mcp": "another tool"}
 _ORIGINS = {**_UNTRUSTED, "import": "imported"}
@@ -53,13 +53,13 @@ def timeline(answer: JsonObject) -> str:
     headlines = {field(one, "id"): field(one, "headline") for one in objects(answer, "sessions")}
     lines: list[str] = []
     session = ""
-    for one in found[:_MOST_LINES]:
+    for one in found[:_MAX_LINES]:
         if field(one, "session") != session:
             session = field(one, "session")
             lines.append(f"Session {session}: {_cut(headlines.get(session, ''), _TITLE)}".rstrip(": "))
         lines.append(f"{'>' if one.get('is_center') is True else ' '} {head(one, with_time=True)}")
-    if len(found) > _MOST_LINES:
-        lines.append(f"And {len(found) - _MOST_LINES} more.")
+    if len(found) > _MAX_LINES:
+        lines.append(f"And {len(found) - _MAX_LINES} more.")
     return framed(lines, any(map(is_untrusted, found)))
 
 
@@ -67,7 +67,7 @@ def records(found: Sequence[JsonObject], problems: Sequence[str]) -> str:
     """All that is stored, record by record, as many as there is room for."""
     lines: list[str] = []
     left_out: list[str] = []
-    room = MOST_BYTES
+    room = MAX_BYTES
     for one in found:
         told = list(_record(one))
         size = sum(len(line.encode("utf-8", "replace")) + 1 for line in told)
@@ -164,7 +164,7 @@ def _memory(memory: JsonObject) -> Iterator[str]:
     for name in ("files", "tags"):
         if found := _strings(memory.get(name)):
             yield f"{name}: {', '.join(found)}"
-    if symbols := [_cut(field(one, "name"), _TITLE) for one in objects(memory, "symbols")[:_MOST_LISTED]]:
+    if symbols := [_cut(field(one, "name"), _TITLE) for one in objects(memory, "symbols")[:_MAX_LISTED]]:
         yield f"symbols: {', '.join(symbols)}"
     if successor := part(memory, "replaced_by"):
         yield f"replaced by {_other(successor)}"
@@ -213,9 +213,7 @@ def _other(memory: JsonObject) -> str:
 
 
 def _strings(value: JsonValue) -> list[str]:
-    return (
-        [_cut(one, _FIELD) for one in value if isinstance(one, str)][:_MOST_LISTED] if isinstance(value, list) else []
-    )
+    return [_cut(one, _FIELD) for one in value if isinstance(one, str)][:_MAX_LISTED] if isinstance(value, list) else []
 
 
 def _cut(text: str, limit: int) -> str:

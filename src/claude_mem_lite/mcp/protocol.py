@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 SERVER_NAME = "claude-mem-lite"
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
-_MOST_OF_A_BATCH = 50
+_MAX_OF_A_BATCH = 50
 
 
 class Answer(NamedTuple):
@@ -47,8 +47,8 @@ def reply_to(line: bytes, call: "Call") -> Reply:
     if not isinstance(given, list):
         told, when_sent = _reply(given, call)
         return Reply(_dumped(told) if told is not None else "", when_sent)
-    if not given or len(given) > _MOST_OF_A_BATCH:
-        return Reply(_dumped(_error(None, INVALID_REQUEST, f"a batch has 1 to {_MOST_OF_A_BATCH} messages")))
+    if not given or len(given) > _MAX_OF_A_BATCH:
+        return Reply(_dumped(_error(None, INVALID_REQUEST, f"a batch has 1 to {_MAX_OF_A_BATCH} messages")))
     replies = [_reply(one, call) for one in given]
     found = [told for told, _ in replies if told is not None]
     return Reply(_dumped(found) if found else "", tuple(each for _, when_sent in replies for each in when_sent))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from claude_mem_lite.mcp.tool_handlers import Tools
     from claude_mem_lite.models import JsonObject
 
-LONGEST_LINE = 1024 * 1024
+MAX_LINE_LENGTH = 1024 * 1024
 _PIECE = 64 * 1024
 
 
@@ -34,8 +34,8 @@ def main() -> int:
 
 def serve(lines: BinaryIO, replies: BinaryIO, call: "Call") -> int:
     """Answer until nobody asks any more, or nobody listens."""
-    while line := lines.readline(LONGEST_LINE):
-        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+    while line := lines.readline(MAX_LINE_LENGTH):
+        if len(line) == MAX_LINE_LENGTH and not line.endswith(b"\n"):
             _pass_over_line(lines)
             reply = too_long()
         else:

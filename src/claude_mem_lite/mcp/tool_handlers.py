@@ -24,7 +24,7 @@ CALL_S = 10.0
 """How long an agent waits for one tool, the start of a worker included."""
 START_WAIT_S = 8.0
 CONFIRM_S = 2.0
-MOST_HITS = 30
+MAX_HITS = 30
 _NO_SUCH_ROUTE = "Not Found"
 _CHANGING = ("memory_save", "memory_forget")
 _SESSION = re.compile(r"[A-Za-z0-9._-]{1,200}")
@@ -99,7 +99,7 @@ class Tools:
 
     def _search(self, given: JsonObject) -> Answer:
         query, file = arguments.query(given), arguments.text(given, "file")
-        kinds, limit = arguments.kinds(given), arguments.number(given, "limit", 10, MOST_HITS)
+        kinds, limit = arguments.kinds(given), arguments.number(given, "limit", 10, MAX_HITS)
         if not query and not file:
             raise MemoryLiteError("query is missing", "say what to look for")
         here = self._reach()

@@ -34,7 +34,7 @@ _TEXTS = tuple(field.name for field in fields(Memory) if field.name not in (*_CH
 # A folder keeps what only looks like a secret: `/srv/token=one` and `/srv/token=two` are two projects.
 _FOLDER = re.compile(r"/(?!/)\S+")
 _OF_PROJECT = "project:"
-_MOST_ROUNDS = 5
+_MAX_ROUNDS = 5
 _NO_RULES = rules_for("")
 Values = dict[str, JsonValue]
 
@@ -43,7 +43,7 @@ def cleaned(memory: Memory) -> tuple[Memory, int]:
     """The memory without them, and how many of its values that changed."""
     before = _values(memory)
     values = before
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         after = _without(values)
         if after == values:
             break

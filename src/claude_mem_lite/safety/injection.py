@@ -11,7 +11,7 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.agent_directives import DUTIES
 from claude_mem_lite.safety.injection_patterns import MARKS, SENTENCES
 
-_LONGEST_READ = 40_000
+_MAX_READ_LENGTH = 40_000
 _MANY_HIDDEN = 3
 
 # What cannot be seen and says something all the same: tags that spell letters, and marks that turn writing around.
@@ -47,7 +47,7 @@ def head_and_tail(text: str, most: int) -> str:
 
 
 def _why(text: str, *, attacks_only: bool) -> str:
-    text = head_and_tail(text, _LONGEST_READ)
+    text = head_and_tail(text, _MAX_READ_LENGTH)
     if _SPELLING.search(text) or _TURNING.search(text) or len(_INSIDE_A_WORD.findall(text)) >= _MANY_HIDDEN:
         return "has hidden characters"
     plain = _plain(text)

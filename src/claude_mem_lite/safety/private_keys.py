@@ -24,7 +24,7 @@ _TAIL_LINE = re.compile(r"[ \t\d→+|\"',-]{0,12}([A-Za-z0-9+/=]+)[ \t\"',]*|[ \
 _SHORT_LINES = 6  # with the breaks between them
 _CUT_LINE = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}+={0,2}$")
 _LINE_BREAKS = re.compile(r"((?:\r|\n|\\r|\\n|\x1e)+)")
-_LONGEST_KEY = 64_000
+_MAX_KEY_LENGTH = 64_000
 
 # How the bodies of keys begin, should the line above be missing: PKCS#8 of RSA and of curves, PKCS#1, SEC 1, OpenSSH.
 _BODIES = (
@@ -101,7 +101,7 @@ def _without_pem(text: str) -> str:
         parts.append(_without_tails(text[at : begin.start()]))
         while end and end.start() < begin.end():
             end = _END_KEY.search(text, end.end())
-        limit = min(begin.end() + _LONGEST_KEY, following.start() if following else len(text))
+        limit = min(begin.end() + _MAX_KEY_LENGTH, following.start() if following else len(text))
         if end and end.start() < limit and _KEY_BODY.search(text, begin.end(), end.start()):
             at = end.end()
         else:

@@ -110,13 +110,13 @@ def _narrow(run: re.Match[str]) -> str:
 
 _JOIN = "\n\x1e"
 _DEEPEST = 200
-_MOST_SOUGHT = 200
+_MAX_SOUGHT = 200
 # What tells events apart: `/srv/token=one` and `/srv/token=two` are two projects.
 _NAMES_THE_EVENT = frozenset(
     ("cwd", "session_id", "transcript_path", "hook_event_name", "tool_name", "prompt_id", "agent_id")
 )
 _USER_FLAGS = ("-u", "-U", "--user", "--proxy-user")
-_SHORTEST_PASSWORD = 4
+_MIN_PASSWORD_LENGTH = 4
 _HEADERS = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 
 
@@ -172,7 +172,7 @@ def texts_of(value: JsonValue, depth: int = 0) -> Iterator[str]:
 
 def _sought(found: set[str]) -> list[str]:
     """What to look for elsewhere, longest first: a secret may be part of another."""
-    return sorted(filter(is_worth_finding, found), key=lambda value: (-len(value), value))[:_MOST_SOUGHT]
+    return sorted(filter(is_worth_finding, found), key=lambda value: (-len(value), value))[:_MAX_SOUGHT]
 
 
 def _without(sought: list[str], text: str) -> str:
@@ -255,7 +255,7 @@ def _strings(strings: list[str], rules: Rules) -> list[JsonValue]:
 def _without_password(user: str, rules: Rules) -> str:
     """`USER:PASSWORD` without the latter; `1000:1000` are the ids of a user and a group."""
     name, colon, password = user.partition(":")
-    if not has_digit_and_letter(password) or len(password) < _SHORTEST_PASSWORD or "/" in user:
+    if not has_digit_and_letter(password) or len(password) < _MIN_PASSWORD_LENGTH or "/" in user:
         return user
     rules.found.add(password)
     return name + colon + MARK

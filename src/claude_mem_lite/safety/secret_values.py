@@ -27,7 +27,7 @@ _PATH_LIKE = re.compile(
 # Words of a path are not that long.
 _BASE64 = re.compile(r"(?=[A-Za-z0-9+/]*[A-Za-z0-9+]{10})[A-Za-z0-9+/]{30,}={0,2}$")
 _CLOSER = re.compile(r"[)\]}](?!\w)")
-_MOST_BRACKETS = 8
+_MAX_BRACKETS = 8
 _NEXT_MEMBER = re.compile(r"[,;&](?=[A-Za-z_][\w.-]{0,40}[=:])|&&|&amp;|;;")
 _SENTENCE_WORD = re.compile(
     r"(?i)\b(?:an?|the|your|my|is|are|was|must|be|of|to|for|in|on|at|and|or|not|no|with|from|please|enter|new|old"
@@ -47,7 +47,7 @@ _TEMPLATE = re.compile(r"\{[\w.()\[\]]{1,60}\}")
 _RANDOM = re.compile(r"[A-Za-z0-9+/_.~-]++={0,2}$")
 _NO_RANDOM = re.compile(r"[a-z]{9}|([A-Za-z0-9+/_.~-])\1{4}")
 _NOT_RANDOM = re.compile(r"(?i)sha\d{1,3}[-:]|[\w-]+(?:\.[\w-]+)+\.?$|(?:[\w.-]+/){2,}[\w.-]*$|\d{4}-\d\d-\d\d")
-_MOST_OF_RANDOM = 200
+_MAX_OF_RANDOM = 200
 _STATE = re.compile(
     r"(?i)(?:wrong|incorrect|correct|right|invalid|valid|missing|empty|blank|weak|strong|short|longer|shorter|different"
     r"|secret|secure|unknown|broken|hidden|public|private|below|above|there|always|never|really|getting|forgotten|stolen"
@@ -134,7 +134,7 @@ def is_made_up(value: str, *, strict: bool) -> bool:
 
 def is_random(value: str, enough: int = 20) -> bool:
     """Whether no person can have thought of it: of a length, mixed, without words, no path, no hash of a file."""
-    if not enough <= len(value) <= _MOST_OF_RANDOM or len(set(value)) * 5 < min(len(value), 32) * 2:
+    if not enough <= len(value) <= _MAX_OF_RANDOM or len(set(value)) * 5 < min(len(value), 32) * 2:
         return False
     return is_mixed_up(value) and _NOT_RANDOM.match(value) is None
 
@@ -154,7 +154,7 @@ def bare(value: str) -> str:
     """What belongs to a value without quotes: not the next member, nor the bracket or full stop behind it."""
     if next_member := _NEXT_MEMBER.search(value, 1):
         value = value[: next_member.start()]
-    for closer in islice(_CLOSER.finditer(value), _MOST_BRACKETS):
+    for closer in islice(_CLOSER.finditer(value), _MAX_BRACKETS):
         before = value[: closer.start()]
         if sum(map(before.count, "([{")) <= sum(map(before.count, ")]}")):
             return before

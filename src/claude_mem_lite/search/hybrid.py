@@ -18,7 +18,7 @@ from claude_mem_lite.store.index import fts, passages, vectors
 from claude_mem_lite.text import matched_words, query_words
 
 _CANDIDATES = 100
-_MOST_CANDIDATES = 1_600
+_MAX_CANDIDATES = 1_600
 # All boosts together: what is more relevant by more than this is never outranked by what is newer or pinned.
 _BOOSTS = 0.05
 _PINNED_BOOST = 0.02
@@ -40,7 +40,7 @@ _DIGITS = 4
 # Counting the rows of a word takes 45 ns a row. A word that more have is as good as common.
 _COUNTED = 1_000
 _MAX_WEIGHTED = 24
-_MOST_NAMED = 96
+_MAX_NAMED = 96
 """Of a pasted page, so many words are looked for in what was found, to name them."""
 log = logging.getLogger(__name__)
 
@@ -140,7 +140,7 @@ class Search:
         with self._at_once, one_moment(db):
             vector = self._vector(query)
             found = self._searched(db, words, vector, filters, now, limit)
-            return self._explained(db, found, words[:_MOST_NAMED], vector, now) if explained else list(map(_hit, found))
+            return self._explained(db, found, words[:_MAX_NAMED], vector, now) if explained else list(map(_hit, found))
 
     def _explained(
         self, db: sqlite3.Connection, found: Sequence[_Folded], words: Sequence[str], vector: bytes, now: datetime
@@ -175,9 +175,9 @@ class Search:
             by_words = _by_words(db, words, filters, wanted)
             by_meaning = self._index.nearest(db, vector, filters, wanted) if vector else None
             relevant = fuse(by_words, by_meaning, self._rule)
-            hits = self._hits(db, relevant, words[:_MOST_NAMED], now, limit)
+            hits = self._hits(db, relevant, words[:_MAX_NAMED], now, limit)
             # Too few although there is more: most of the candidates say the same.
-            if len(hits) >= limit or len(relevant) < wanted or wanted >= _MOST_CANDIDATES:
+            if len(hits) >= limit or len(relevant) < wanted or wanted >= _MAX_CANDIDATES:
                 return hits
             wanted *= 4
 

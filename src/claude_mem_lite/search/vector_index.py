@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 # How many sketches are ranked, and how many when too few of those fit the filters: looking at one takes 3 µs, and what
 # is farther than so many others means something else.
 _CANDIDATES = 2_000
-_MOST_CANDIDATES = 6_000
-_MOST_SHARE = 0.02
-_LEAST_LOOKED_AT = 100
+_MAX_CANDIDATES = 6_000
+_MAX_SHARE = 0.02
+_MIN_LOOKED_AT = 100
 _LOADED_AT_ONCE = 16_384
 _SOME_MORE = 10
 
@@ -42,10 +42,10 @@ class VectorIndex:
         admitted = sign_index.admitted(held, _scopes(filters), passages=filters.admits_passages())
         found: list[tuple[int, float]] = []
         looked_at: set[int] = set()
-        for number in (max(_CANDIDATES, 4 * limit), max(_MOST_CANDIDATES, 12 * limit, int(_MOST_SHARE * len(held)))):
+        for number in (max(_CANDIDATES, 4 * limit), max(_MAX_CANDIDATES, 12 * limit, int(_MAX_SHARE * len(held)))):
             ranked = sign_index.nearest(held, vector, admitted, number)
             left = [document for document in ranked if document not in looked_at]
-            size = max(2 * limit, _LEAST_LOOKED_AT)
+            size = max(2 * limit, _MIN_LOOKED_AT)
             while left and len(found) < limit:
                 found += self._first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
                 looked_at.update(left[:size])

@@ -14,11 +14,11 @@ from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.text import one_line, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
-LONGEST_SUMMARY = 400
-_LONGEST_ASKED = 200
-_MOST_FILES = 5
+MAX_SUMMARY_LENGTH = 400
+_MAX_ASKED_LENGTH = 200
+_MAX_FILES = 5
 # Before white space is put together.
-_LONGEST_READ = 2_000
+_MAX_READ = 2_000
 
 
 class Spot(NamedTuple):
@@ -98,8 +98,8 @@ def page(db: sqlite3.Connection, wanted: Wanted, before: Spot | None, limit: int
     found: dict[int, sqlite3.Row] = {}
     for way, more in _ways(wanted):
         rows = db.execute(
-            f"""select seq, id, kind, status, origin, substr(title, 1, {_LONGEST_READ}) as title,
-                  substr(summary, 1, {_LONGEST_READ}) as summary, files, session, project, scope, created_at,
+            f"""select seq, id, kind, status, origin, substr(title, 1, {_MAX_READ}) as title,
+                  substr(summary, 1, {_MAX_READ}) as summary, files, session, project, scope, created_at,
                   last_seen_at, times_seen, pinned, confidence, made_by, superseded_by
                 from memories where {way} and {where} order by created_at desc, seq desc limit :limit""",
             {**values, **more, "limit": limit + 1},
@@ -115,7 +115,7 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnI
     # In this order: by itself SQLite begins with all turns there are, which takes a second among 100,000 memories.
     rows = db.execute(
         f"""select memories.id as memory, passages.id as turn, passages.created_at as at,
-              substr(prompts.text, 1, {_LONGEST_READ}) as asked, substr(prompts.tasks, 1, {_LONGEST_READ}) as tasks
+              substr(prompts.text, 1, {_MAX_READ}) as asked, substr(prompts.tasks, 1, {_MAX_READ}) as tasks
             from memories cross join sightings on sightings.memory = memories.id
               cross join passages on passages.kind = 'turn' and passages.source = sightings.turn
                 and +passages.session = memories.session
@@ -126,7 +126,7 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnI
     # The first of each is the last that is written down here.
     return {
         row["memory"]: TurnInBrief(
-            row["turn"], within(one_line(row["asked"] or row["tasks"]), _LONGEST_ASKED), text_to_time(row["at"])
+            row["turn"], within(one_line(row["asked"] or row["tasks"]), _MAX_ASKED_LENGTH), text_to_time(row["at"])
         )
         for row in rows
     }
@@ -135,7 +135,7 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnI
 def sessions_named(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, SessionInBrief]:
     """These sessions, of those that are known."""
     rows = db.execute(
-        f"""select id, substr({TITLE}, 1, {_LONGEST_READ}) as headline,
+        f"""select id, substr({TITLE}, 1, {_MAX_READ}) as headline,
               project, branch, status, started_at, last_event_at,
               (select count(*) from prompts where prompts.session = sessions.id and text <> '') as turns
             from sessions where id in (select value from json_each(:ids))""",
@@ -145,7 +145,7 @@ def sessions_named(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Sess
         row["id"]: SessionInBrief(
             **{
                 **dict(row),
-                "headline": within(one_line(row["headline"]), LONGEST_SUMMARY),
+                "headline": within(one_line(row["headline"]), MAX_SUMMARY_LENGTH),
                 "started_at": text_to_time(row["started_at"]),
                 "last_event_at": text_to_time(row["last_event_at"]),
             }
@@ -190,9 +190,9 @@ def _entry(row: sqlite3.Row) -> Entry:
         kind=row["kind"],
         status=row["status"],
         origin=row["origin"],
-        title=within(row["title"], LONGEST_SUMMARY),
-        summary=within(row["summary"], LONGEST_SUMMARY),
-        files=tuple(json.loads(row["files"])[:_MOST_FILES]),
+        title=within(row["title"], MAX_SUMMARY_LENGTH),
+        summary=within(row["summary"], MAX_SUMMARY_LENGTH),
+        files=tuple(json.loads(row["files"])[:_MAX_FILES]),
         session=row["session"],
         project=row["project"],
         scope=row["scope"],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from claude_mem_lite.errors import Ambiguous, NotFound
 
 LENGTH = 10
-SHORTEST_PREFIX = 4
+MIN_PREFIX_LENGTH = 4
 MAX_CANDIDATES = 8
 """How many ids an error lists when a beginning fits several."""
 
@@ -34,8 +34,8 @@ def one_by_prefix(
     Short ids may be given in any case; agents make theirs as they like. A condition may speak of `:id`."""
     wanted = given.strip().lstrip("#")
     wanted = wanted.lower() if any_case else wanted
-    if len(wanted) < SHORTEST_PREFIX:
-        raise NotFound(f"{given!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
+    if len(wanted) < MIN_PREFIX_LENGTH:
+        raise NotFound(f"{given!r} is too short for an id", f"give {MIN_PREFIX_LENGTH} characters or more of it")
     rows = db.execute(
         # As a range: with substr() all ids would be looked at.
         f"""{select} where {table}.id >= :id and {table}.id < :id || char(0x10ffff) and {condition}

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import LONGEST_TITLE, NEED_MOMENTS, RAW, Outcome, Receipt, ReceiptItem, Tally
-from claude_mem_lite.store.ids import SHORTEST_PREFIX, ambiguous, beginning_with, short_id
+from claude_mem_lite.models import MAX_TITLE_LENGTH, NEED_MOMENTS, RAW, Outcome, Receipt, ReceiptItem, Tally
+from claude_mem_lite.store.ids import MIN_PREFIX_LENGTH, ambiguous, beginning_with, short_id
 from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -166,7 +166,7 @@ def session_named(db: sqlite3.Connection, given: str) -> str | None:
     found = beginning_with(db, "receipts", "session", given)
     if given in found or len(found) == 1:
         return given if given in found else found[0]
-    if found and len(given) >= SHORTEST_PREFIX:
+    if found and len(given) >= MIN_PREFIX_LENGTH:
         raise ambiguous(given, found)
     return None
 
@@ -179,8 +179,8 @@ def id_of(receipt: Receipt) -> str:
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Receipt:
     """One receipt by its id or the beginning of it, or by the name of the event that was answered."""
     wanted = id_or_prefix.strip().lstrip("#").lower()
-    if len(wanted) < SHORTEST_PREFIX:
-        raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
+    if len(wanted) < MIN_PREFIX_LENGTH:
+        raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {MIN_PREFIX_LENGTH} characters or more of it")
     # Ids are made here, not stored: a few thousand receipts are there at most, and seldom asked for.
     names = [row["spool_name"] for row in db.execute("select spool_name from receipts")]
     found = [name for name in names if name.lower() == wanted or id_of_name(name).startswith(wanted)]
@@ -225,7 +225,7 @@ def titles(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, tuple[st
            select id, 'session', {TITLE} from sessions
            where id in (select value from json_each(:sources))
            union all
-           select passages.id, passages.kind, substr(prompts.text, 1, {LONGEST_TITLE}) from passages
+           select passages.id, passages.kind, substr(prompts.text, 1, {MAX_TITLE_LENGTH}) from passages
            join prompts on passages.kind = 'turn' and prompts.turn = passages.source
            where passages.id in (select value from json_each(:sources))""",
         {"sources": json.dumps(list(sources))},

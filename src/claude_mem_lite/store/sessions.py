@@ -11,7 +11,7 @@ from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store.branches import Hidden, not_hidden
-from claude_mem_lite.store.ids import SHORTEST_PREFIX, ambiguous, beginning_with, one_by_prefix
+from claude_mem_lite.store.ids import MIN_PREFIX_LENGTH, ambiguous, beginning_with, one_by_prefix
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.store.projects import change_log, marks
 from claude_mem_lite.timestamps import text_to_time, time_to_text
@@ -164,8 +164,8 @@ def named(db: sqlite3.Connection, given: str) -> str:
     found = sorted({id_ for where in known for id_ in beginning_with(db, *where, wanted)} - {""})
     if wanted in found:
         return wanted
-    if found and len(wanted) < SHORTEST_PREFIX:
-        raise NotFound(f"{given!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
+    if found and len(wanted) < MIN_PREFIX_LENGTH:
+        raise NotFound(f"{given!r} is too short for an id", f"give {MIN_PREFIX_LENGTH} characters or more of it")
     if len(found) > 1:
         raise ambiguous(given, found)
     if not found:

@@ -16,7 +16,7 @@ from claude_mem_lite.models import Turn
 from claude_mem_lite.store.branches import Hidden, not_hidden
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
-_MOST_OF_A_TURN = 500
+_MAX_OF_A_TURN = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def add(db: sqlite3.Connection, key: str, turn: Turn, branch: str, changes: Sequ
                 "before": change.before,
                 "after": change.after,
             }
-            for change in changes[:_MOST_OF_A_TURN]
+            for change in changes[:_MAX_OF_A_TURN]
         ],
     )
 

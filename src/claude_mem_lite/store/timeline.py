@@ -13,7 +13,7 @@ from claude_mem_lite.store.ids import ambiguous
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.timestamps import time_to_text
 
-MOST_AT_ONCE = 1_000
+MAX_AT_ONCE = 1_000
 _TURN, _MEMORY = 0, 1
 
 
@@ -66,9 +66,7 @@ def around(db: sqlite3.Connection, center: Memory | Passage, before: int, after:
     return _read(db, sorted({*earlier, *own_turn, spot, *later}))
 
 
-def of_session(
-    db: sqlite3.Connection, session: str, skip: int = 0, limit: int = MOST_AT_ONCE
-) -> list[Memory | Passage]:
+def of_session(db: sqlite3.Connection, session: str, skip: int = 0, limit: int = MAX_AT_ONCE) -> list[Memory | Passage]:
     """What was asked and remembered in a session, in order: so many, after those that are skipped."""
     found = db.execute(
         f"""select created_at, {_TURN}, seq from passages where session = :session and kind = 'turn'

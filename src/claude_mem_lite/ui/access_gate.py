@@ -10,7 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LONGEST_BODY = 256 * 1024
+MAX_BODY_LENGTH = 256 * 1024
 _METHODS = ("GET", "POST")
 _USUAL_PORT = 80
 _SAME_SITE = ("same-origin", "none")
@@ -80,7 +80,7 @@ def _refused_body(headers: Headers) -> tuple[int, str] | None:
     length = headers.get("content-length", "")
     if not (length.isascii() and length.isdigit()):
         return 411, "the length of what is sent has to be told"
-    return (413, f"more than {LONGEST_BODY:,} bytes are too much") if int(length) > LONGEST_BODY else None
+    return (413, f"more than {MAX_BODY_LENGTH:,} bytes are too much") if int(length) > MAX_BODY_LENGTH else None
 
 
 def _with_headers(send: Send, added: Iterable[tuple[str, str]]) -> Send:

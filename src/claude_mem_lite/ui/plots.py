@@ -14,9 +14,9 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 8, 22
 _NAMES = 132
 """The room for names before bars that lie."""
 _ROW = 20
-_MOST_ROWS_OF_AXIS = 4
-_MOST_DATES = 5
-_LONGEST_NAME = 19
+_MAX_ROWS_OF_AXIS = 4
+_MAX_DATES = 5
+_MAX_NAME_LENGTH = 19
 _SHARE_OF_BAR = 0.8
 _MIN_DAYS = 3
 """Fewer days than this are told as numbers."""
@@ -185,7 +185,7 @@ def bars_by_name(key: str, title: str, what: str, rows: Sequence[tuple[str, floa
     bars, labels = [], []
     for at, (name, value) in enumerate(rows):
         y, width = _TOP + at * _ROW, round(room * value / most, 2) if most else 0
-        shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+        shown = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
         bars.append(Bar(_NAMES, y, width, round(_ROW * _SHARE_OF_BAR, 2), 0, f"{name}: {COUNT.full(value)}"))
         middle = y + _ROW * _SHARE_OF_BAR / 2 + _TEXT_DOWN
         labels.append(Label(_NAMES - 6, middle, shown, "end", name if shown != name else ""))
@@ -220,7 +220,7 @@ def _steps(most: float, unit: Unit) -> tuple[float, ...]:
     """Round numbers from nothing to at least the most, a few of them."""
     if most <= 0:
         return (0.0, 1.0)
-    rough = most / _MOST_ROWS_OF_AXIS
+    rough = most / _MAX_ROWS_OF_AXIS
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough * 0.999)
     step = max(step, 1.0) if unit.is_whole else step
@@ -252,7 +252,7 @@ def _scale(steps: Sequence[float], unit: Unit) -> list[Label]:
 
 def _dates(days: Sequence[str]) -> list[Label]:
     """Months and days under the axis, as many as there is room for, the last one among them."""
-    every = max(math.ceil(len(days) / _MOST_DATES), 1)
+    every = max(math.ceil(len(days) / _MAX_DATES), 1)
     return [Label(_middle(at, len(days)), _HEIGHT - 6, days[at][5:]) for at in range(len(days) - 1, -1, -every)]
 
 

@@ -25,8 +25,8 @@ from claude_mem_lite.models import (
     GUIDANCE_KINDS,
     HELP_KINDS,
     KINDS,
-    LONGEST_TEXT,
-    LONGEST_TITLE,
+    MAX_TEXT_LENGTH,
+    MAX_TITLE_LENGTH,
     ORIGINS,
     STATUSES,
     WORK_KINDS,
@@ -83,8 +83,8 @@ def _environment() -> Environment:
         "KIND_GROUPS": _KIND_GROUPS,
         "STATUSES": STATUSES,
         "ORIGINS": ORIGINS,
-        "LONGEST_TITLE": LONGEST_TITLE,
-        "LONGEST_TEXT": LONGEST_TEXT,
+        "MAX_TITLE_LENGTH": MAX_TITLE_LENGTH,
+        "MAX_TEXT_LENGTH": MAX_TEXT_LENGTH,
         "EVERY_PROJECT": EVERY_PROJECT,
     }
     return environment
@@ -150,7 +150,7 @@ def id_of(given: JsonObject) -> str:
     return id_
 
 
-MOST_SHOWN = 20_000
+MAX_SHOWN = 20_000
 _AT_ONCE = 20_000
 
 
@@ -161,7 +161,7 @@ class Shortened(NamedTuple):
     left_out: int
 
 
-def shortened(whole: str, *, is_all: bool = False, most: int = MOST_SHOWN) -> Shortened:
+def shortened(whole: str, *, is_all: bool = False, most: int = MAX_SHOWN) -> Shortened:
     """The beginning of a text, or all of it."""
     shown = whole if is_all else whole[:most]
     return Shortened(_pieces(shown), len(whole) - len(shown))

@@ -23,7 +23,7 @@ from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.knowledge.user_edits import named_scope
 from claude_mem_lite.models import (
     KINDS,
-    MOST_FILES,
+    MAX_FILES,
     SAVED_BY_AGENT,
     TRUST,
     JsonObject,
@@ -184,7 +184,7 @@ def _remember(
         last_seen_at=at,
         scope=scope,
         project=project_of_scope(scope, place.project),
-        files=tuple(dict.fromkeys((*files, *files_named(words))))[:MOST_FILES],
+        files=tuple(dict.fromkeys((*files, *files_named(words))))[:MAX_FILES],
         anchors=anchors_named(words),
         tags=texts(payload.get("tags")),
         session=text(payload.get("session")) if is_agents else "",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from claude_mem_lite.errors import MemoryLiteError
 
-_MOST_BYTES = 1024 * 1024
+_MAX_BYTES = 1024 * 1024
 _KEPT = 3
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
@@ -46,7 +46,7 @@ def _where(error: BaseException) -> list[str]:
 def set_up(path: Path) -> None:
     """Send every log record of this process to the file. A log that cannot be written stops nothing."""
     logging.raiseExceptions = False
-    handler = logging.handlers.RotatingFileHandler(path, maxBytes=_MOST_BYTES, backupCount=_KEPT, delay=True)
+    handler = logging.handlers.RotatingFileHandler(path, maxBytes=_MAX_BYTES, backupCount=_KEPT, delay=True)
     handler.setFormatter(_JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -32,7 +32,7 @@ DAMAGED, BEFORE_RESTORE = "damaged-", "before-restore-"
 # A folder or a file of any other name is the user's, and is neither emptied nor deleted.
 _ASIDE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")
 _FILES_ASIDE = re.compile(r"(?:memory|inbox)\.db(?:-wal|-shm|-journal)?")
-_MOST_ASIDE = 3
+_MAX_ASIDE = 3
 _DAY = "%Y-%m-%d %H:%M UTC"
 log = logging.getLogger(__name__)
 
@@ -314,7 +314,7 @@ def _drop_old_aside(home: Home) -> None:
     kept = set_aside(home)
     # Each kind by itself: restoring by hand twice must not cost the one damaged file that there is.
     kinds = ([one for one in kept if one.name.startswith(kind)] for kind in (DAMAGED, BEFORE_RESTORE))
-    for folder in (old for of_kind in kinds for old in of_kind[:-_MOST_ASIDE]):
+    for folder in (old for of_kind in kinds for old in of_kind[:-_MAX_ASIDE]):
         try:
             _empty(folder)
         except OSError:  # no reason not to start

@@ -52,7 +52,7 @@ def read(cache: CodeCache, root: Path, path: str = "a.py") -> list[str] | None:
 
 
 def test_those_that_nobody_asked_for_for_longest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_reader, "_MOST_SYMBOLS", 10)
+    monkeypatch.setattr(file_reader, "_MAX_SYMBOLS", 10)
     known = RecentFiles()
     known.keep("/shop", [file_of("a.py", 4), file_of("b.py", 4)])
     assert known_of(known, "a.py", "c.py") == {"a.py"}

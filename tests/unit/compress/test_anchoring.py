@@ -1,6 +1,6 @@
 """What ties memories to the code they tell of."""
 
-from claude_mem_lite.code.syntax.anchors import MOST_CODE_ANCHORS, CodeAnchor, anchor_to, read_anchor
+from claude_mem_lite.code.syntax.anchors import MAX_CODE_ANCHORS, CodeAnchor, anchor_to, read_anchor
 from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, CodeChange
 from claude_mem_lite.compress.rules.turn import anchored
 from claude_mem_lite.models import Draft, SymbolChange
@@ -51,4 +51,4 @@ def test_a_memory_has_a_bounded_number_of_them() -> None:
     draft = Draft(
         "feature", "Much", "…", files=("a.py",), symbols=tuple(SymbolChange("a.py", one.name, "new") for one in many)
     )
-    assert len(anchored(draft, many).anchors) == MOST_CODE_ANCHORS
+    assert len(anchored(draft, many).anchors) == MAX_CODE_ANCHORS

@@ -4,7 +4,7 @@ import pytest
 from training.prompts import written_sentences
 
 from claude_mem_lite.compress.lessons.reader import read
-from claude_mem_lite.compress.prose.user_voice import LONGEST_SENTENCE, spoken
+from claude_mem_lite.compress.prose.user_voice import MAX_SENTENCE_LENGTH, spoken
 
 
 def title(sentence: str) -> str:
@@ -299,7 +299,7 @@ def test_rules_that_a_user_lists_count(lead: str) -> None:
 
 
 def test_a_sentence_without_an_end_is_not_read() -> None:
-    assert read("never commit " + "to main and " * LONGEST_SENTENCE) is None
+    assert read("never commit " + "to main and " * MAX_SENTENCE_LENGTH) is None
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_no_words_repeated_take_more_than_a_moment(unit: str) -> None:
 @pytest.mark.parametrize("unit", ["a", "no. ", "no, use x. ", "\n", "- a\n", "`", "<file>", "<file></file>", "漢。"])
 def test_what_is_read_of_a_prompt_is_bounded(unit: str) -> None:
     found = spoken(unit * (1_000_000 // len(unit)))
-    assert all(len(sentence) <= LONGEST_SENTENCE for sentence in found)
+    assert all(len(sentence) <= MAX_SENTENCE_LENGTH for sentence in found)
     assert sum(map(len, found)) <= 20_000
 
 

@@ -7,7 +7,7 @@ import pytest
 from claude_mem_lite.compress.rules.corrections import asked_for, taught
 from claude_mem_lite.compress.rules.session_summary import summarize
 from claude_mem_lite.compress.rules.turn import fold
-from claude_mem_lite.models import MOST_OF_A_TURN, Event
+from claude_mem_lite.models import MAX_OF_A_TURN, Event
 from tests.unit.compress.build import AT, AUTH, CWD, bash, edit, lenient_judge, turn, write
 
 SURE = "All handlers must never block, because every other request has to wait for them."
@@ -75,7 +75,7 @@ def test_a_turn_full_of_work_keeps_its_work() -> None:
     taught_too = fold(turn("Write all the parts. Never use globals in them", *commits))
     work = [draft for draft in taught_too.drafts if draft.origin != "user"]
     assert [draft.title for draft in work] == [draft.title for draft in without.drafts]
-    assert len(taught_too.drafts) <= MOST_OF_A_TURN
+    assert len(taught_too.drafts) <= MAX_OF_A_TURN
 
 
 def test_the_summary_of_a_session_tells_of_its_work_and_not_of_what_was_taught() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.compress.prose import titles
 from claude_mem_lite.compress.prose.verbs import impersonal, past, reported
-from claude_mem_lite.models import LONGEST_TITLE
+from claude_mem_lite.models import MAX_TITLE_LENGTH
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_a_sentence_is_told_without_who_did_it(sentence: str, told: str) -> None
 @given(st.text(), st.integers(min_value=1, max_value=30))
 def test_no_title_passes_the_limit_or_ends_with_a_period(text: str, words: int) -> None:
     title = titles.cut(text, words)
-    assert len(title) <= LONGEST_TITLE
+    assert len(title) <= MAX_TITLE_LENGTH
     assert not title.endswith(".")

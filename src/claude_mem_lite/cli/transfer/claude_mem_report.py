@@ -12,7 +12,7 @@ from claude_mem_lite.importers.claude_mem_projects import How
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 _NOUNS: Mapping[RowKind, tuple[str, str]] = {
     "observation": ("observation", "observations"),
     "summary": ("summary", "summaries"),
@@ -188,8 +188,8 @@ def _project_line(told: ProjectTold, number: int) -> str:
 
 
 def _shortened(lines: list[str]) -> list[str]:
-    more = [f"and {len(lines) - MOST_SHOWN:,} more (--json names them all)"] if len(lines) > MOST_SHOWN else []
-    return lines[:MOST_SHOWN] + more
+    more = [f"and {len(lines) - MAX_SHOWN:,} more (--json names them all)"] if len(lines) > MAX_SHOWN else []
+    return lines[:MAX_SHOWN] + more
 
 
 def _joined(parts: list[str]) -> str:

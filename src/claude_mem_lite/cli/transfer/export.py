@@ -26,11 +26,11 @@ from claude_mem_lite.export_format import to_line
 from claude_mem_lite.text import counted
 
 Written = IO[bytes] | gzip.GzipFile
-_LONGEST_PREFIX = 100
+_MAX_PREFIX_LENGTH = 100
 _PAGES = (".md", ".md.gz")
 _INDEX = "index.md"
 # As many as the worker gives at a time.
-_MOST_SESSIONS = 10_000
+_MAX_SESSIONS = 10_000
 
 
 @click.command(
@@ -171,7 +171,7 @@ def _write_text(path: Path, pieces: Iterable[str]) -> None:
 def _grouped(place: Where, *, watched: bool) -> list[export_markdown.Group]:
     memories = [memory for page in _watched_pages(place, watched=watched) for memory in page.memories]
     client = connect_to_find()
-    sessions = client.sessions(place, limit=_MOST_SESSIONS)
+    sessions = client.sessions(place, limit=_MAX_SESSIONS)
     return export_markdown.grouped(memories, sessions, client.project_names())
 
 
@@ -202,7 +202,7 @@ def _whole_file(path: Path) -> Iterator[Written]:
     try:
         if target.exists() and not target.is_file():
             raise MemoryLiteError(f"{path} is no plain file", "leave out --output to write to standard output")
-        descriptor, unfinished = tempfile.mkstemp(prefix=f".{target.name[:_LONGEST_PREFIX]}-", dir=target.parent)
+        descriptor, unfinished = tempfile.mkstemp(prefix=f".{target.name[:_MAX_PREFIX_LENGTH]}-", dir=target.parent)
     except OSError as error:
         raise unwritable(path, error) from None
     try:

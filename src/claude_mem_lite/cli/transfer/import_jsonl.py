@@ -18,7 +18,7 @@ from claude_mem_lite.importers.memory_file import Checked, Line, MemoryFile, ope
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted
 
-MOST_IDS_SHOWN = 20
+MAX_IDS_SHOWN = 20
 
 
 @dataclass(slots=True)
@@ -208,5 +208,5 @@ def _whose(projects: AbstractSet[str], here: str) -> str:
 
 
 def _named(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - MOST_IDS_SHOWN:,} more (--json names them all)" if len(ids) > MOST_IDS_SHOWN else ""
-    return ", ".join(ids[:MOST_IDS_SHOWN]) + more
+    more = f" and {len(ids) - MAX_IDS_SHOWN:,} more (--json names them all)" if len(ids) > MAX_IDS_SHOWN else ""
+    return ", ".join(ids[:MAX_IDS_SHOWN]) + more

@@ -42,7 +42,7 @@ from claude_mem_lite.text import counted
 
 # A request is worked on in one go, and a hook that wants an answer waits meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
-MOST_PROBLEMS_SHOWN = 20
+MAX_PROBLEMS_SHOWN = 20
 
 
 class ImportGroup(HelpfulGroup):
@@ -327,10 +327,10 @@ def _number_of(kind: str, problems: Sequence[Problem]) -> int:
 
 
 def _list_problems(told: Sequence[str]) -> None:
-    for one in told[:MOST_PROBLEMS_SHOWN]:
+    for one in told[:MAX_PROBLEMS_SHOWN]:
         click.echo(f"  {one}")
-    if len(told) > MOST_PROBLEMS_SHOWN:
-        click.echo(f"  and {len(told) - MOST_PROBLEMS_SHOWN:,} more (--json names them all)")
+    if len(told) > MAX_PROBLEMS_SHOWN:
+        click.echo(f"  and {len(told) - MAX_PROBLEMS_SHOWN:,} more (--json names them all)")
 
 
 def _sentences(report: Report, stopped: bool) -> Iterator[str]:

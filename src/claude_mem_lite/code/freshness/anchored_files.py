@@ -17,7 +17,7 @@ from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree, 
 from claude_mem_lite.code.syntax.anchors import CodeAnchor
 from claude_mem_lite.code.syntax.changes import Symbol
 
-_MOST_FILES = 2_000
+_MAX_FILES = 2_000
 # Of the time that somebody waits: others are to be looked at as well.
 _SHARE_FOR_MISSING = 1 / 3
 # Before all times: of what is not looked at, nothing tells that it changed.
@@ -59,7 +59,7 @@ class TiedFiles:
         if is_bare(self._root):  # not mounted, say: nothing can be told of any file
             return
         with suppress(OSError), WorkingTree(self._root) as tree:
-            for file in sorted(files)[:_MOST_FILES]:
+            for file in sorted(files)[:_MAX_FILES]:
                 if self._is_late():
                     return
                 self._changed_at[file] = self._look_at(tree, file)

@@ -12,7 +12,7 @@ from claude_mem_lite.store.branches import Branch
 IsHere = Callable[[str], bool | None]
 """Whether the code that a branch's memories tell of is in the working tree; None when that cannot be told."""
 _GONE_FOR_GOOD = timedelta(days=30)  # git drops commits that nothing leads to after two weeks to a month
-_MOST_HEADS = 5_000
+_MAX_HEADS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _last_tip(view: Viewpoint, row: Branch) -> str:
 def _lives_on(view: Viewpoint, tip: str) -> bool | None:
     """Whether the work of a missing branch is in another one: renamed, merged or squashed there, or not pulled yet."""
     heads = tuple(sorted({*view.local.values(), *view.remote.values(), view.head} - {""}))
-    if len(heads) > _MOST_HEADS:
+    if len(heads) > _MAX_HEADS:
         return None
     in_another = view.asking.contains(heads, tip)
     if in_another is not False:

@@ -24,7 +24,7 @@ from claude_mem_lite.db.connection import open_for_reading
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _KEPT_AT_ONCE = 100
-_MOST_OF_A_BODY = 100
+_MAX_OF_A_BODY = 100
 # Reading a file and its symbols: 1.1 MB/s were measured, and a machine may be slower.
 _READ_BYTES_PER_S = 1_000_000
 Result = TypeVar("Result")
@@ -127,7 +127,7 @@ class CodeCache:
     def find_body(self, root: str, body: str) -> list[tuple[str, str]] | None:
         """Symbols that said this when their files were last read, by file and name; None when that is not known."""
         try:
-            return self._use(lambda db: cache_tables.find_body(db, root, body, _MOST_OF_A_BODY))
+            return self._use(lambda db: cache_tables.find_body(db, root, body, _MAX_OF_A_BODY))
         except (OSError, sqlite3.OperationalError):
             log.warning("code.db cannot be used", exc_info=True)
             return None

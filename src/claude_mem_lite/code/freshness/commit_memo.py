@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 
 from claude_mem_lite.code.git.repository import Repository
 
-_MOST_KEPT = 4_096
-_MOST_STEPS = 200
+_MAX_KEPT = 4_096
+_MAX_STEPS = 200
 _TRY_AGAIN_S = 600.0
 """After so long: a machine may have been busy."""
 _STILL_THE_SAME_S = 15 * 60
@@ -98,7 +98,7 @@ Value = TypeVar("Value")
 
 
 def _keep(values: dict[tuple[str, ...], Value], key: tuple[str, ...], value: Value) -> None:
-    while len(values) >= _MOST_KEPT:
+    while len(values) >= _MAX_KEPT:
         del values[next(iter(values))]
     values[key] = value
 
@@ -113,7 +113,7 @@ def _as_bool(told: int | None) -> bool | None:
 
 def _here_until(repository: Repository, head: str, tip: str, default: str, deadline: float) -> int | None:
     at, next_time = tip, None
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         here, made_at = repository.contains(head, at, deadline), repository.commit_time(at)
         if here is None or made_at is None:
             return None

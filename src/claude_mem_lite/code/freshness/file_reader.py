@@ -17,7 +17,7 @@ from claude_mem_lite.safety.redact import redact
 
 # The clock of a file system ticks: two changes within one tick leave the same time.
 _TICK_NS = 100_000_000
-_MOST_TRIED = 4
+_MAX_TRIED = 4
 
 
 def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = False) -> ReadFile:
@@ -58,7 +58,7 @@ def name_now(tree: WorkingTree, path: str, name: str, body: str) -> str:
         for symbol in read_symbols(text, language) or ()
         if simple_of(symbol.name) != old and word.search("\n".join(lines[symbol.first - 1 : symbol.last]))
     ]
-    for symbol in likely[:_MOST_TRIED]:
+    for symbol in likely[:_MAX_TRIED]:
         as_before = _word(simple_of(symbol.name)).sub(lambda _: old, text)
         for one in read_symbols(as_before, language) or ():
             if (one.first, one.body) == (symbol.first, body):
@@ -71,7 +71,7 @@ def _word(text: str) -> re.Pattern[str]:
 
 
 # Some 600 bytes each.
-_MOST_SYMBOLS = 4_000
+_MAX_SYMBOLS = 4_000
 
 
 class RecentFiles:
@@ -99,10 +99,10 @@ class RecentFiles:
         with self._lock:
             for file in told:
                 self._drop((root, file.path))
-                if _size(file) <= _MOST_SYMBOLS:
+                if _size(file) <= _MAX_SYMBOLS:
                     self._files[root, file.path] = file
                     self._symbols += _size(file)
-            while self._symbols > _MOST_SYMBOLS:
+            while self._symbols > _MAX_SYMBOLS:
                 self._drop(next(iter(self._files)))
 
     def drop(self, root: str, paths: Iterable[str]) -> None:

@@ -16,13 +16,13 @@ from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.syntax.anchors import CodeAnchor
 from claude_mem_lite.store import symbol_changes
 
-_MOST_COMMITS = 100
-_MOST_LIKELY = 5
+_MAX_COMMITS = 100
+_MAX_LIKELY = 5
 # Asking what a commit had at a path takes a walk through its folders.
-_MOST_ASKED = 500
+_MAX_ASKED = 500
 # So many files of the index are read between two looks at the clock: they take 5 ms.
 _AT_ONCE = 1_000
-_MOST_KEPT = 20_000
+_MAX_KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Moves:
         found: dict[str, str] = {}
         left = sorted(files)
         commit = self._repository.head()[1]
-        for _ in range(_MOST_COMMITS):
+        for _ in range(_MAX_COMMITS):
             if not commit or not left:
                 break
             for file in left:
@@ -147,8 +147,8 @@ class Moves:
 
         None when there was no time to ask."""
         new: list[str] = []
-        for path in islice(paths, _MOST_ASKED):
-            if len(new) == _MOST_LIKELY:
+        for path in islice(paths, _MAX_ASKED):
+            if len(new) == _MAX_LIKELY:
                 break
             had = self._blob_at(commit, path, deadline)
             if time.monotonic() >= deadline:
@@ -165,7 +165,7 @@ class Moves:
             found = self._repository.blob_at(commit, path, deadline)
             if time.monotonic() >= deadline:
                 return found or ""
-            if len(self._had) >= _MOST_KEPT:
+            if len(self._had) >= _MAX_KEPT:
                 self._had.clear()
             known = self._had[commit, path] = found or ""
         return known
@@ -181,7 +181,7 @@ class Moves:
         """The files of a folder: what is there but not tracked comes first, because that is new."""
         try:
             with os.scandir(os.path.join(self._root, folder)) as entries:
-                here = [entry.name for entry in islice(entries, _MOST_ASKED) if entry.is_file(follow_symlinks=False)]
+                here = [entry.name for entry in islice(entries, _MAX_ASKED) if entry.is_file(follow_symlinks=False)]
         except (OSError, ValueError):
             here = []
         tracked = self._tracked.by_folder.get(folder, [])

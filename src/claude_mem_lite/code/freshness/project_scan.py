@@ -28,11 +28,11 @@ STEP_S = 0.02
 # Those whose files are missing are looked for together: each time that takes a walk through the whole index.
 _AT_ONCE = 60
 # Without any verdict: looking for what was moved takes a while in a large checkout.
-_MOST_TRIES = 100
+_MAX_TRIES = 100
 # Where nothing shows why a file is missing, it may be back within minutes.
 _MISSING_FOR = timedelta(minutes=5)
-_MOST_REASONS = 5
-_MOST_PASSED_OVER = 20_000
+_MAX_REASONS = 5
+_MAX_PASSED_OVER = 20_000
 Item = TypeVar("Item")
 
 
@@ -79,7 +79,7 @@ class PassedOver:
 
     def note_missing(self, seq: int, now: datetime) -> timedelta:
         """For how long the files of a memory are known to be missing, for reasons that nothing shows."""
-        if len(self._missing_since) >= _MOST_PASSED_OVER:
+        if len(self._missing_since) >= _MAX_PASSED_OVER:
             self._missing_since.clear()
         return now - self._missing_since.setdefault(seq, now)
 
@@ -87,7 +87,7 @@ class PassedOver:
         self._missing_since.pop(seq, None)
 
     def add(self, seq: int, sum_now: int, *, is_gone: bool) -> None:
-        if len(self._in_place) + len(self._gone) < _MOST_PASSED_OVER:
+        if len(self._in_place) + len(self._gone) < _MAX_PASSED_OVER:
             kept, dropped = (self._gone, self._in_place) if is_gone else (self._in_place, self._gone)
             kept[seq] = sum_now
             dropped.pop(seq, None)
@@ -177,7 +177,7 @@ class Walk:
         told: dict[str, Freshness] = {}
         left, tries = list(wanted), 0
         known = KnownRenames(self.db, self.here.place.project)
-        while left and tries < _MOST_TRIES:
+        while left and tries < _MAX_TRIES:
             # Untouched files are read as well: within its own turn code may have been put back as it was.
             effort = Effort(time.monotonic() + STEP_S, elsewhere=root.elsewhere, renames=known)
             now = judge(self.cache, root.path, left, effort)
@@ -204,7 +204,7 @@ class Walk:
                 gone = [memory for memory in gone if _is_gone(elsewhere, memory)]
         with atomic(self.db):
             for memory in gone:
-                reason = f"its code is gone: {'; '.join(told[memory.id].reasons[:_MOST_REASONS])}"
+                reason = f"its code is gone: {'; '.join(told[memory.id].reasons[:_MAX_REASONS])}"
                 self.changed |= retirements.retire(self.db, memory.id, "code", reason, self.clock())
 
     def _may_be_retired(self, memory: Memory) -> bool:

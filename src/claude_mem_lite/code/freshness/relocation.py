@@ -22,12 +22,12 @@ from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.syntax.languages import language_of
 
 Absence = Literal["deleted", "missing", "out of sight"]
-_MOST_ENTRIES = 50_000
-_MOST_CHANGED = 1_000
+_MAX_ENTRIES = 50_000
+_MAX_CHANGED = 1_000
 # The index is gone through for where a file may be and for whether it is tracked, and its files are looked at.
 _S_PER_FILE = 5e-6
 _AT_ONCE = 50
-_MOST_COMMITS = 100
+_MAX_COMMITS = 100
 # The clock of a file system is a little behind.
 _SLACK_S = 1
 
@@ -111,7 +111,7 @@ class Elsewhere:
         changed = self._changed_since(wanted.since.timestamp() - _SLACK_S, language_of(wanted.file))
         if found := self._found(cache, wanted, changed, deadline):
             return found
-        unread = [path for path in changed[:_MOST_CHANGED] if path not in self._read]
+        unread = [path for path in changed[:_MAX_CHANGED] if path not in self._read]
         folder = os.path.dirname(wanted.file)
         unread.sort(key=lambda path: os.path.dirname(path) != folder)  # those around it are the likeliest
         for start in range(0, len(unread), _AT_ONCE):
@@ -121,7 +121,7 @@ class Elsewhere:
             if len(read) < len(some):
                 return None
         found = self._found(cache, wanted, changed, deadline)
-        is_sure = found is not None and not self._is_cut and len(changed) <= _MOST_CHANGED
+        is_sure = found is not None and not self._is_cut and len(changed) <= _MAX_CHANGED
         return found if found or is_sure else "too many"
 
     def find_known(self, cache: CodeCache, wanted: Wanted, deadline: float) -> list[Definition]:
@@ -174,7 +174,7 @@ class Elsewhere:
 
     def _sources(self) -> Iterator[None]:
         for seen, path in enumerate(own_entries(self._root)):
-            if seen >= _MOST_ENTRIES:
+            if seen >= _MAX_ENTRIES:
                 self._is_cut = True
                 return
             if language := language_of(path):
@@ -201,7 +201,7 @@ class Elsewhere:
         if commit and self.repository.blob_at(commit, file, deadline):
             return True
         at = self.repository.head()[1]
-        for _ in range(_MOST_COMMITS):
+        for _ in range(_MAX_COMMITS):
             at = self.repository.first_parent(at) if at else ""
             if not at:
                 break

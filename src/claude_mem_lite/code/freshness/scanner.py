@@ -42,8 +42,8 @@ _SHARE_OF_PATIENCE = 0.5
 # files even this is not enough: then the next look has more.
 _BRANCHES_S, _LONG_BRANCHES_S = 0.25, 0.6
 _SHARE_OF_BRANCHES = 0.6
-_MOST_FOLDERS = 20
-_MOST_CHECKOUTS = 5
+_MAX_FOLDERS = 20
+_MAX_CHECKOUTS = 5
 
 
 def time_for_context(patience_s: float | None = None) -> LookTime:
@@ -201,7 +201,7 @@ class Looking:
             others=others,
         )
         passed_over = self._passed_over.pop(root, None) or PassedOver()
-        while len(self._passed_over) >= _MOST_CHECKOUTS:
+        while len(self._passed_over) >= _MAX_CHECKOUTS:
             del self._passed_over[next(iter(self._passed_over))]
         self._passed_over[root] = passed_over
         self._walk = Walk(self._db, self.cache, here, self._clock, passed_over, self._last_verdicts)
@@ -217,9 +217,9 @@ class Looking:
     def _others(self, place: Place) -> list[Root]:
         """The other checkouts of a project, as far as sessions worked in them and they are there."""
         roots: dict[str, None] = {}
-        for folder in sessions.folders(self._db, project=place.project, limit=_MOST_FOLDERS):
+        for folder in sessions.folders(self._db, project=place.project, limit=_MAX_FOLDERS):
             if os.path.isdir(folder) and not self._is_excluded(folder):
                 other = lookup.locate(self._db, folder)
                 if other.project == place.project and other.root != place.root and not is_bare(other.root):
                     roots[other.root] = None
-        return [Root(root, open_repository(root)) for root in list(roots)[:_MOST_CHECKOUTS]]
+        return [Root(root, open_repository(root)) for root in list(roots)[:_MAX_CHECKOUTS]]

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.code.syntax.languages import language_of
 
-_MOST_TRACKED = 50_000
-_MOST_WALKED = 20_000
-_MOST_ENTRIES = 200_000
+_MAX_TRACKED = 50_000
+_MAX_WALKED = 20_000
+_MAX_ENTRIES = 200_000
 # Code of others, and what is made from one's own.
 _NOT_OURS = (
     *("node_modules", "bower_components", "vendor", "third_party", "site-packages", "dist-packages", "venv", "env"),
@@ -38,7 +38,7 @@ def find_tracked(root: str) -> Sources | None:
     repository = open_repository(root)
     tracked = repository.tracked() if repository is not None else {}
     paths = sorted(path for path in tracked if language_of(path))
-    return Sources(tuple(paths[:_MOST_TRACKED]), len(paths) > _MOST_TRACKED, by_git=True) if tracked else None
+    return Sources(tuple(paths[:_MAX_TRACKED]), len(paths) > _MAX_TRACKED, by_git=True) if tracked else None
 
 
 def is_no_project(root: str) -> bool:
@@ -50,7 +50,7 @@ def walk(root: str) -> Sources:
     """Those below a folder, whatever git says, but for the folders that hold the code of others."""
     found: list[str] = []
     for seen, path in enumerate(own_entries(root)):
-        if seen >= _MOST_ENTRIES or len(found) >= _MOST_WALKED:
+        if seen >= _MAX_ENTRIES or len(found) >= _MAX_WALKED:
             return Sources(tuple(sorted(found)), is_cut=True)
         if language_of(path):
             found.append(path)

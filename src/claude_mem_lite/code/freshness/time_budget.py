@@ -55,7 +55,7 @@ class LookTime:
 _LOOK_PAUSE_S = 0.02
 # While contexts are asked for, the look stands back: beside it they take twice as long. It still goes on, slowly.
 _STAND_BACK_S = 0.5
-_LONGEST_PAUSE_S = 3.0
+_MAX_PAUSE_S = 3.0
 
 
 class LookPace:
@@ -87,4 +87,4 @@ class LookPace:
 
 def next_look_at(looked_at: float, asked_at: float) -> float:
     """When the next step of a look is due, by the end of the last one and the moment when somebody last asked."""
-    return min(max(looked_at + _LOOK_PAUSE_S, asked_at + _STAND_BACK_S), looked_at + _LONGEST_PAUSE_S)
+    return min(max(looked_at + _LOOK_PAUSE_S, asked_at + _STAND_BACK_S), looked_at + _MAX_PAUSE_S)

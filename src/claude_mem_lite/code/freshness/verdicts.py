@@ -115,10 +115,10 @@ def _verdict(memory: Memory, tied: Sequence[_Told]) -> Freshness:
     return Freshness("gone" if is_gone and not is_held else "changed", reasons, is_settled, renamed)
 
 
-_MOST_CHECKOUTS = 5
+_MAX_CHECKOUTS = 5
 # Of a checkout, the newest memories: some 500 bytes each.
-_MOST_NOTED = 2_000
-_MOST_REASONS = 5
+_MAX_NOTED = 2_000
+_MAX_REASONS = 5
 
 
 class _Noted(NamedTuple):
@@ -149,7 +149,7 @@ class LastVerdicts:
             known = self._checkouts.pop(place.root, None) or _Checkout(_stamp(place))
             if known.stamp != _stamp(place):
                 known = _Checkout(_stamp(place), before=_newest(known.before | known.noted))
-            while len(self._checkouts) >= _MOST_CHECKOUTS:
+            while len(self._checkouts) >= _MAX_CHECKOUTS:
                 del self._checkouts[next(iter(self._checkouts))]
             self._checkouts[place.root] = known
 
@@ -199,10 +199,10 @@ def _worth_noting(found: Freshness) -> Freshness | None:
         return None
     # What was gone at the last look may be back by now: it may be stale, no more.
     verdict: Verdict = "fresh" if found.verdict == "fresh" else "changed"
-    return replace(found, verdict=verdict, reasons=found.reasons[:_MOST_REASONS])
+    return replace(found, verdict=verdict, reasons=found.reasons[:_MAX_REASONS])
 
 
 def _newest(noted: dict[str, _Noted]) -> dict[str, _Noted]:
-    if len(noted) <= _MOST_NOTED:
+    if len(noted) <= _MAX_NOTED:
         return noted
-    return dict(sorted(noted.items(), key=lambda item: item[1].seq)[-_MOST_NOTED:])
+    return dict(sorted(noted.items(), key=lambda item: item[1].seq)[-_MAX_NOTED:])

@@ -12,7 +12,7 @@ LARGEST_BYTES = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
-_MOST_FOLDERS_OPEN = 64
+_MAX_FOLDERS_OPEN = 64
 _DEEPEST = 200
 
 
@@ -99,7 +99,7 @@ class WorkingTree:
         parent, name = _split(path)
         descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=self._open_folder(parent))
         self._folders[path] = descriptor
-        if len(self._folders) > _MOST_FOLDERS_OPEN:
+        if len(self._folders) > _MAX_FOLDERS_OPEN:
             os.close(self._folders.popitem(last=False)[1])
         return descriptor
 

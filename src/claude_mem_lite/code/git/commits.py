@@ -10,8 +10,8 @@ from claude_mem_lite.code.git.objects import Objects
 
 CLOCK_SLACK_S = 24 * 3600
 """How much older than its parent the clocks of two machines may make a commit."""
-_MOST_COMMITS = 50_000
-_MOST_KEPT = 8_192
+_MAX_COMMITS = 50_000
+_MAX_KEPT = 8_192
 _ID = rb"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _HEAD = re.compile(rb"tree (%b)\n((?:parent %b\n)*)author [^\n]*\ncommitter [^\n]* (\d{1,12}) [-+]\d{4}\n" % (_ID, _ID))
 
@@ -39,7 +39,7 @@ class Commits:
         found = _HEAD.match(self._objects.commit_head(id_) or b"")
         if found is None:
             return None
-        if len(self._known) >= _MOST_KEPT:
+        if len(self._known) >= _MAX_KEPT:
             self._known.clear()
         parents = tuple(line.removeprefix("parent ") for line in found[2].decode().splitlines())
         commit = self._known[id_] = Commit(found[1].decode(), parents, int(found[3]))
@@ -78,7 +78,7 @@ class Ancestry:
         """Walk until all that is left is older, or the tip was met; False when that took too long."""
         while tip not in self._seen and (self._met or (self._ahead and -self._ahead[0][0] >= until)):
             # At each commit: one may have a thousand parents, and a hostile one takes 20 ms to read.
-            if time.monotonic() > deadline or len(self._passed) >= _MOST_COMMITS:
+            if time.monotonic() > deadline or len(self._passed) >= _MAX_COMMITS:
                 return False
             if self._met:
                 self._add(*self._met.pop())
@@ -103,7 +103,7 @@ class Ancestry:
 def is_on_first_line(commits: Commits, head: str, tip: str, deadline: float) -> bool | None:
     """Whether a commit is reached from a head by first parents alone: it was made there, or by fast-forward."""
     wanted, at = commits.get(tip), head
-    for _ in range(_MOST_COMMITS):
+    for _ in range(_MAX_COMMITS):
         if time.monotonic() > deadline:
             return None
         commit = commits.get(at)

@@ -27,8 +27,8 @@ _MODE_AT = 24
 _MODE_BYTES = frozenset(mode.to_bytes(4, "big") for mode in _MODES)
 _ASSUMED_UNCHANGED, _SKIPPED = 0x80, 0x40
 _NAME_LENGTH = 0xFFF
-_LONGEST_ENTRY = MAX_PATH_LENGTH + 100
-_MOST_PROBES = 64
+_MAX_ENTRY_LENGTH = MAX_PATH_LENGTH + 100
+_MAX_PROBES = 64
 _ENDING = re.compile(rb"\.([A-Za-z+]{1,6})\0")
 _WINDOWS, _WINDOW_BYTES = 64, 8 * 1024
 
@@ -134,11 +134,11 @@ class Entries:
     def _lower_bound(self, name: bytes) -> int:
         """Where the first entry begins whose name is not before this one."""
         low, high = FIRST_ENTRY_AT, len(self._content)
-        for _ in range(_MOST_PROBES):
+        for _ in range(_MAX_PROBES):
             if high - low <= 8:
                 break
             middle = (low + high) // 2
-            found = self._next_begin(middle, min(high, middle + _LONGEST_ENTRY))
+            found = self._next_begin(middle, min(high, middle + _MAX_ENTRY_LENGTH))
             if found is None:
                 high = middle  # after the last entry, or no other begins before `high`
                 continue
@@ -147,7 +147,7 @@ class Entries:
                 low = after
             else:
                 high = middle if at > middle else at
-        found = self._next_begin(low, low + 2 * _LONGEST_ENTRY)
+        found = self._next_begin(low, low + 2 * _MAX_ENTRY_LENGTH)
         while found is not None and found[1] < name:
             found = self._next_begin(found[2], found[2] + 8)
         return found[0] if found else len(self._content)

@@ -11,9 +11,9 @@ from claude_mem_lite.code.git.commits import CLOCK_SLACK_S, Ancestry, Commits
 from claude_mem_lite.code.git.objects import Objects
 from claude_mem_lite.code.git.trees import Changes, Trees
 
-_MOST_OWN = 2_000
-_MOST_STEPS = 100
-_MOST_CANDIDATES = 2_000
+_MAX_OWN = 2_000
+_MAX_STEPS = 100
+_MAX_CANDIDATES = 2_000
 _LARGEST_TEXT_BYTES = 1024 * 1024
 
 
@@ -50,7 +50,7 @@ def find_fork(commits: Commits, head: Ancestry, tip: str, deadline: float) -> Fo
     while left:
         when, id_ = heapq.heappop(left)
         shared = head.reaches(id_, deadline)
-        if shared is None or len(own) >= _MOST_OWN:
+        if shared is None or len(own) >= _MAX_OWN:
             return None
         if shared:
             base = base or id_
@@ -106,7 +106,7 @@ class Work:
     ) -> bool | None:
         """Whether some candidates do the whole, or all of its steps. What was there before it began does not count."""
         missing, unsure = list(steps), list[Changes]()
-        for id_ in candidates[:_MOST_CANDIDATES] if whole else ():
+        for id_ in candidates[:_MAX_CANDIDATES] if whole else ():
             done = self._done_by(id_, [whole, *missing], deadline)
             if done is None:
                 return None
@@ -117,7 +117,7 @@ class Work:
                 return True
             unsure += done[_Likeness.ALIKE]
         is_unsure = whole in unsure or (steps and all(step in unsure for step in missing))
-        return None if is_unsure or (whole and len(candidates) > _MOST_CANDIDATES) else False
+        return None if is_unsure or (whole and len(candidates) > _MAX_CANDIDATES) else False
 
     def _steps(self, own: tuple[str, ...], deadline: float) -> list[Changes] | None:
         """What each commit of a branch does, without merges; nothing when they are too many to look for."""
@@ -129,7 +129,7 @@ class Work:
             changes = self._between(commit.parents, id_, deadline)
             if changes is None:
                 return None
-            if len(steps) == _MOST_STEPS:
+            if len(steps) == _MAX_STEPS:
                 return []
             if changes:
                 steps.append(changes)

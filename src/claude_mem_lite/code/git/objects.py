@@ -7,16 +7,16 @@ from claude_mem_lite.code.git.packs import BLOB, COMMIT, TREE, Pack, apply_delta
 from claude_mem_lite.code.git.safe_files import OBJECT_ID, OpenFiles, list_folder, open_file, read_text
 
 _KINDS = {b"commit": COMMIT, b"tree": TREE, b"blob": BLOB}
-_MOST_PACKS = 2_000
-_MOST_ALTERNATES = 16
+_MAX_PACKS = 2_000
+_MAX_ALTERNATES = 16
 _LARGEST_TREE_BYTES = 1024 * 1024
-_LONGEST_CHAIN = 300  # git makes chains of 50, and once made them of 250
+_MAX_CHAIN_LENGTH = 300  # git makes chains of 50, and once made them of 250
 _COMMIT_HEAD_BYTES = 64 * 1024
 # What an object is made from may be this many times larger than the object may be.
 _LARGER_BASE = 4
 # For all differences of one object together: a chain takes no longer than some 20 ms, whatever it was made for.
-_MOST_STEPS = 50_000
-_MOST_MADE_BYTES = 64 * 1024 * 1024
+_MAX_STEPS = 50_000
+_MAX_MADE_BYTES = 64 * 1024 * 1024
 _LOOSE_LEAD_BYTES = 32
 _RECENT_BYTES = 4 * 1024 * 1024
 
@@ -64,7 +64,7 @@ class Objects:
             self._packs = [
                 Pack(self._files, folder, name, len(id_))
                 for folder in self._folders
-                for name in pack_names(list_folder(folder, "pack", _MOST_PACKS))
+                for name in pack_names(list_folder(folder, "pack", _MAX_PACKS))
             ]
         for place, pack in enumerate(self._packs):
             offset = pack.find(id_)
@@ -80,7 +80,7 @@ class Objects:
         largest = budget = _LARGER_BASE * most
         while (found := self._recent.get((id(pack), offset))) is None:
             entry = pack.entry(offset)
-            if entry is None or len(deltas) > _LONGEST_CHAIN:
+            if entry is None or len(deltas) > _MAX_CHAIN_LENGTH:
                 return None
             is_part = begin and not deltas and entry.base is None
             if entry.size > (budget if deltas or entry.base is not None else most) and not is_part:
@@ -96,7 +96,7 @@ class Objects:
             deltas.append((offset, content))
             budget -= len(content)
             offset = entry.base
-        steps, left_bytes = _MOST_STEPS, _MOST_MADE_BYTES
+        steps, left_bytes = _MAX_STEPS, _MAX_MADE_BYTES
         for place, delta in reversed(deltas):
             made = apply_delta(found[1], delta, min(largest, left_bytes), steps)
             if made is None:
@@ -141,6 +141,6 @@ def _with_alternates(objects: Path) -> list[Path]:
     for folder in folders:  # grows on the way
         for line in read_text(folder, "info/alternates").splitlines():
             other = Path(os.path.normpath(folder / line.strip()))
-            if line.strip() and not line.startswith("#") and other not in folders and len(folders) < _MOST_ALTERNATES:
+            if line.strip() and not line.startswith("#") and other not in folders and len(folders) < _MAX_ALTERNATES:
                 folders.append(other)
     return folders

@@ -12,7 +12,7 @@ COMMIT, TREE, BLOB = 1, 2, 3
 _OFFSET_DELTA, _ID_DELTA = 6, 7
 _INDEX_START = b"\xfftOc\x00\x00\x00\x02"
 _FANOUT_END = 8 + 256 * 4
-_MOST_NAMES_AT_ONCE = 1024
+_MAX_NAMES_AT_ONCE = 1024
 _CHUNK_BYTES = 4096
 _HEADER_BYTES = 64
 _PACK_NAME = re.compile(r"pack-[0-9a-f]{40,64}\.idx")
@@ -48,7 +48,7 @@ class Pack:
     def find(self, wanted: bytes) -> int | None:
         """The offset of an object; None when this pack does not have it."""
         low, high = self._first_from(wanted[0]), self._first_from(wanted[0] + 1)
-        while high - low > _MOST_NAMES_AT_ONCE:
+        while high - low > _MAX_NAMES_AT_ONCE:
             middle = (low + high) // 2
             if self._names(middle, 1) <= wanted:
                 low = middle
@@ -95,7 +95,7 @@ class Pack:
         return int.from_bytes(self._fanout[first_byte * 4 - 4 : first_byte * 4], "big")
 
     def _names(self, first: int, count: int) -> bytes:
-        if not 0 < count <= _MOST_NAMES_AT_ONCE or first + count > self._count:  # the fanout of a damaged index
+        if not 0 < count <= _MAX_NAMES_AT_ONCE or first + count > self._count:  # the fanout of a damaged index
             return b""
         at = _FANOUT_END + first * self._id_bytes
         return self._files.read(self._objects, self._index, count * self._id_bytes, at)

@@ -17,7 +17,7 @@ _NOWHERE = "unknown"
 _SCP_REMOTE = re.compile(r"^(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
 _URL_REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://(?P<host>[^/\s]+)/(?P<path>.+)$", re.I)
 _USUAL_PORTS = ("", "22", "80", "443")
-_LONGEST_NAME = 250
+_MAX_NAME_LENGTH = 250
 _SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
 
 
@@ -59,7 +59,7 @@ def normalise_remote(url: str) -> str:
     name, _, port = host.partition(":")
     path = match["path"].strip("/").removesuffix(".git").strip("/")
     place = f"{name}/{path}" if port in _USUAL_PORTS else f"{host}/{path}"
-    return redact(place)[:_LONGEST_NAME] if path and name else ""
+    return redact(place)[:_MAX_NAME_LENGTH] if path and name else ""
 
 
 def _remote(common: Path) -> str:

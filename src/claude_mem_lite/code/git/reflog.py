@@ -8,7 +8,7 @@ from claude_mem_lite.code.git.refs import symbolic_ref
 from claude_mem_lite.code.git.safe_files import list_folder, read_tail
 
 _TAIL_BYTES = 256 * 1024
-_MOST_WORKTREES = 64
+_MAX_WORKTREES = 64
 _LINE = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*? (\d{1,12}) [-+]\d{4}\t(.*)")
 _MOVED = re.compile(r"checkout: moving from (\S+) to (\S+)")
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
@@ -35,7 +35,7 @@ def read_traces(common: Path) -> dict[str, Trace]:
     """The traces that branches left in the logs of HEAD, in the main checkout and in all worktrees."""
     traces: dict[str, Trace] = {}
     _follow(traces, common, "")
-    for name, is_folder in list_folder(common, "worktrees", _MOST_WORKTREES):
+    for name, is_folder in list_folder(common, "worktrees", _MAX_WORKTREES):
         if is_folder:
             _follow(traces, common, f"worktrees/{name}/")
     return traces

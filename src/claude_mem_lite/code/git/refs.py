@@ -8,12 +8,12 @@ from pathlib import Path
 
 from claude_mem_lite.code.git.safe_files import OBJECT_ID, REF, list_folder, open_file, read_text
 
-_MOST_REFS = 20_000
-_MOST_FOLDERS = 5_000
+_MAX_REFS = 20_000
+_MAX_FOLDERS = 5_000
 _PACKED_BYTES = 32 * 1024 * 1024
-_LONGEST_LINE = 512
+_MAX_LINE_LENGTH = 512
 _BLOCK_BYTES = 1024 * 1024
-_MOST_PACKED_KEPT = 4
+_MAX_PACKED_KEPT = 4
 _BRANCH_LEADS = (b" refs/heads/", b" refs/remotes/")
 
 
@@ -49,7 +49,7 @@ class _Packed:
     size: int
 
 
-@lru_cache(maxsize=_MOST_PACKED_KEPT)
+@lru_cache(maxsize=_MAX_PACKED_KEPT)
 def _packed_branches(packed: _Packed) -> dict[str, str]:
     found: dict[str, str] = {}
     at, rest = 0, b""
@@ -58,7 +58,7 @@ def _packed_branches(packed: _Packed) -> dict[str, str]:
             at += len(block)
             lines, _, rest = (rest + block).rpartition(b"\n")
             _add_branches(found, lines)
-            rest = rest[:_LONGEST_LINE]
+            rest = rest[:_MAX_LINE_LENGTH]
         _add_branches(found, rest)
     return found
 
@@ -67,7 +67,7 @@ def _add_branches(found: dict[str, str], lines: bytes) -> None:
     """Add the branches among whole lines; all others are passed over without looking at each of them."""
     for lead in _BRANCH_LEADS:
         at = lines.find(lead)
-        while at >= 0 and len(found) < _MOST_REFS:
+        while at >= 0 and len(found) < _MAX_REFS:
             start = lines.rfind(b"\n", 0, at) + 1
             end = lines.find(b"\n", at)
             commit, _, name = lines[start : end if end >= 0 else None].partition(b" ")
@@ -86,12 +86,12 @@ def _loose_refs(common: Path, lead: str) -> dict[str, str]:
     found: dict[str, str] = {}
     folders = [lead]
     for folder in folders:  # grows on the way
-        for name, is_folder in list_folder(common, folder, _MOST_REFS):
+        for name, is_folder in list_folder(common, folder, _MAX_REFS):
             ref = f"{folder}/{name}"
-            if is_folder and len(folders) < _MOST_FOLDERS:
+            if is_folder and len(folders) < _MAX_FOLDERS:
                 folders.append(ref)
-            elif not is_folder and len(found) < _MOST_REFS and not name.endswith(".lock"):
-                _add(found, ref, read_text(common, ref, _LONGEST_LINE).strip())
+            elif not is_folder and len(found) < _MAX_REFS and not name.endswith(".lock"):
+                _add(found, ref, read_text(common, ref, _MAX_LINE_LENGTH).strip())
     return found
 
 

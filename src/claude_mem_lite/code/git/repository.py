@@ -21,9 +21,9 @@ from claude_mem_lite.code.git.safe_files import REF, list_folder, read_bytes, re
 from claude_mem_lite.code.git.trees import Trees
 
 _USUAL_DEFAULTS = ("main", "master", "trunk", "develop")
-_MOST_ANCESTRIES = 4
-_MOST_RENAMES = 8
-_MOST_IN_FOLDER = 1_000
+_MAX_ANCESTRIES = 4
+_MAX_RENAMES = 8
+_MAX_IN_FOLDER = 1_000
 _MAX_ANCESTORS = 20_000
 _MAX_WALK_S = 0.5
 _SHA_256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256", re.I | re.M)
@@ -93,7 +93,7 @@ class Repository:
     def renamed_to(self, branch: str) -> str:
         """What a branch is called now that it was renamed; '' when the logs of HEAD tell of no renaming."""
         name = branch
-        for _ in range(_MOST_RENAMES):
+        for _ in range(_MAX_RENAMES):
             if not (after := self._trace(name).renamed_to):
                 break
             name = after
@@ -197,7 +197,7 @@ class Repository:
 
     def has_split_index(self) -> bool:
         """Whether a part of the index stands in another file, which is not read."""
-        return any(name.startswith("sharedindex.") for name, _ in list_folder(self._git_folder, "", _MOST_IN_FOLDER))
+        return any(name.startswith("sharedindex.") for name, _ in list_folder(self._git_folder, "", _MAX_IN_FOLDER))
 
     def blob_at(self, commit: str, path: str, deadline: float = inf) -> str | None:
         """The id of what a commit has at a path; '' when there is nothing, None when that cannot be told in time."""
@@ -220,7 +220,7 @@ class Repository:
     def _ancestry(self, heads: tuple[str, ...]) -> Ancestry:
         known = self._ancestries.get(heads)
         if known is None:
-            while len(self._ancestries) >= _MOST_ANCESTRIES:
+            while len(self._ancestries) >= _MAX_ANCESTRIES:
                 del self._ancestries[next(iter(self._ancestries))]
             known = self._ancestries[heads] = Ancestry(self._commits, heads)
         return known

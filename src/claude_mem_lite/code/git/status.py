@@ -15,8 +15,8 @@ from claude_mem_lite.code.git.entries import Entries, Entry
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.git.safe_files import read_bytes
 
-_MOST_LOOKED_AT = 2_000
-_MOST_BESIDE, _MOST_OF_A_FOLDER = 600, 100
+_MAX_LOOKED_AT = 2_000
+_MAX_BESIDE, _MAX_OF_A_FOLDER = 600, 100
 _LARGEST_HASHED = 256 * 1024
 _FILES_PER_LOOK_AT_CLOCK = 32
 
@@ -53,12 +53,12 @@ def touched(
 
 def _others(entries: Entries, first: Sequence[str], deadline: float) -> Iterator[Entry]:
     """Every entry of a small index; of a large one, those in the folders of the files that are asked about."""
-    if entries.count <= _MOST_LOOKED_AT:
-        yield from _in_time(entries.each(), deadline, _MOST_LOOKED_AT)
+    if entries.count <= _MAX_LOOKED_AT:
+        yield from _in_time(entries.each(), deadline, _MAX_LOOKED_AT)
         return
     folders = dict.fromkeys(path.rpartition("/")[0] for path in first)
-    beside = (entry for folder in folders if folder for entry in islice(entries.under(folder), _MOST_OF_A_FOLDER))
-    yield from _in_time(beside, deadline, _MOST_BESIDE)
+    beside = (entry for folder in folders if folder for entry in islice(entries.under(folder), _MAX_OF_A_FOLDER))
+    yield from _in_time(beside, deadline, _MAX_BESIDE)
 
 
 def _in_time(entries: Iterable[Entry], deadline: float, most: int) -> Iterator[Entry]:

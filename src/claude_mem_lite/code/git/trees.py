@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from claude_mem_lite.code.git.objects import Objects
 
-_MOST_KEPT = 20_000
-_MOST_KEPT_BYTES = 4 * 1024 * 1024
-_MOST_CHANGES = 2_000
+_MAX_KEPT = 20_000
+_MAX_KEPT_BYTES = 4 * 1024 * 1024
+_MAX_CHANGES = 2_000
 _DEEPEST = 64
 _FOLDER = b"40000"
 _FILES = (b"100644", b"100755", b"100664", b"120000", b"160000")
@@ -90,7 +90,7 @@ class Trees:
                     left.append((f"{lead}{name}/", folders[0], folders[1]))
                 if files[0] != files[1]:
                     found[f"{lead}{name}"] = files[0], files[1]
-            if len(found) > _MOST_CHANGES or time.monotonic() > deadline:
+            if len(found) > _MAX_CHANGES or time.monotonic() > deadline:
                 return None
         return found
 
@@ -99,16 +99,16 @@ class Trees:
         if content is None:
             content = self._objects.tree(id_)
             if content is not None:
-                while self._contents and self._kept_bytes + len(content) > _MOST_KEPT_BYTES:
+                while self._contents and self._kept_bytes + len(content) > _MAX_KEPT_BYTES:
                     self._kept_bytes -= len(self._contents.pop(next(iter(self._contents))))
                 self._contents[id_] = content
                 self._kept_bytes += len(content)
         return content
 
     def _keep(self, id_: str, items: dict[str, Item]) -> None:
-        if len(items) > _MOST_KEPT // 4:
+        if len(items) > _MAX_KEPT // 4:
             return
-        while self._known and self._kept + len(items) > _MOST_KEPT:
+        while self._known and self._kept + len(items) > _MAX_KEPT:
             self._kept -= len(self._known.pop(next(iter(self._known))))
         self._known[id_] = items
         self._kept += len(items)

@@ -7,7 +7,7 @@ from itertools import islice
 from claude_mem_lite.code.manifests.manifest_files import Root, is_plain_name
 
 MOST = 10
-MOST_COUNTED = 300
+MAX_COUNTED = 300
 """Of more names than this nobody needs to know the number."""
 # For single lines, that are cut (see `Root.lines`), or pieces of a bounded length.
 _REQUIREMENT = re.compile(
@@ -24,12 +24,12 @@ _GRADLE = re.compile(
     r"[ \t]{0,16}+(?:implementation|api|compile)[ \t]{0,8}+\(?[ \t]{0,8}+['\"][\w.-]{1,80}+:([\w.-]{1,80}+)"
 )
 _CMAKE = re.compile(r"(?i)[ \t]{0,16}+find_package[ \t]{0,8}+\([ \t]{0,8}+(\w{1,60}+)")
-_LONGEST_DEPENDENCY = 2_000
+_MAX_DEPENDENCY_LENGTH = 2_000
 
 
 def dependencies(root: Root) -> tuple[str, ...]:
     """The names, in the order of the manifests; what only adds to another one of them is left out."""
-    names = list(dict.fromkeys(islice(_each(root), MOST_COUNTED)))
+    names = list(dict.fromkeys(islice(_each(root), MAX_COUNTED)))
     known = frozenset(names)
     return tuple(name for name in names if is_plain_name(name) and not _is_part(name, known))
 
@@ -76,8 +76,8 @@ def _firsts(pattern: re.Pattern[str], lines: Iterable[str]) -> Iterator[str]:
 
 
 def _of_maven(text: str) -> Iterator[str]:
-    for block in text.split("<dependency>", MOST_COUNTED + 1)[1 : MOST_COUNTED + 1]:
-        told = block[:_LONGEST_DEPENDENCY].partition("</dependency>")[0]
+    for block in text.split("<dependency>", MAX_COUNTED + 1)[1 : MAX_COUNTED + 1]:
+        told = block[:_MAX_DEPENDENCY_LENGTH].partition("</dependency>")[0]
         if "<scope>test" not in told and (found := _ARTIFACT.search(told)):
             yield found[1]
 

@@ -7,7 +7,7 @@ import os
 from typing import Literal, NamedTuple, get_args
 
 from claude_mem_lite.code.manifests.commands import commands
-from claude_mem_lite.code.manifests.dependencies import MOST, MOST_COUNTED, dependencies, language_version
+from claude_mem_lite.code.manifests.dependencies import MAX_COUNTED, MOST, dependencies, language_version
 from claude_mem_lite.code.manifests.manifest_files import MANIFESTS, READMES, Root
 from claude_mem_lite.code.manifests.role import role
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
@@ -68,7 +68,7 @@ def _commands(root: Root) -> str:
 def _dependencies(root: Root) -> str:
     names, version = dependencies(root), language_version(root)
     number = len(names) - MOST
-    more = "" if number <= 0 else f" and {number} more" if len(names) < MOST_COUNTED // 2 else " and many more"
+    more = "" if number <= 0 else f" and {number} more" if len(names) < MAX_COUNTED // 2 else " and many more"
     listed = f"{', '.join(names[:MOST])}{more}"
     if not names:
         return f"Language: {version}" if version else ""

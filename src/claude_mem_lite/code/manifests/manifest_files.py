@@ -21,9 +21,9 @@ from claude_mem_lite.project_config import is_modest
 LARGEST_BYTES = 64 * 1024
 # Generated parts make this one long, and reading JSON is quick.
 _LARGEST_PACKAGE = 256 * 1024
-_MOST_BYTES = 512 * 1024
-_MOST_LINES = 2_000
-_LONGEST_LINE = 200
+_MAX_BYTES = 512 * 1024
+_MAX_LINES = 2_000
+_MAX_LINE_LENGTH = 200
 MANIFESTS = (
     "pyproject.toml",
     "setup.cfg",
@@ -63,7 +63,7 @@ class Root:
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
-        self._left = _MOST_BYTES
+        self._left = _MAX_BYTES
         self._texts: dict[str, str] = {}
         self._tables: dict[str, Table] = {}
         self.used: dict[str, None] = {}
@@ -91,7 +91,7 @@ class Root:
 
     def lines(self, name: str) -> list[str]:
         """The first lines of a file, each without what goes on for too long."""
-        return [line[:_LONGEST_LINE] for line in self.text(name).split("\n")[:_MOST_LINES]]
+        return [line[:_MAX_LINE_LENGTH] for line in self.text(name).split("\n")[:_MAX_LINES]]
 
     def table(self, name: str) -> "Table":
         """What a TOML or JSON file holds; nothing when it is broken."""
@@ -142,7 +142,7 @@ _LONGEST = 80
 # Of a name with slashes, each part by itself: `github.com/gin-gonic/gin`.
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
 _BETWEEN_WORDS = re.compile(r"[._/@-]")
-_MOST_WORDS = 5
+_MAX_WORDS = 5
 _SPEAKS = frozenset("you your must should shall always never instructions prompt please".split())  # noqa: SIM905
 
 
@@ -152,7 +152,7 @@ def is_plain_name(name: str) -> bool:
     if not parts or not all(map(_PART.fullmatch, parts)):
         return False
     words = [_BETWEEN_WORDS.split(part.lower()) for part in parts]
-    if any(len(one) > _MOST_WORDS for one in words):
+    if any(len(one) > _MAX_WORDS for one in words):
         return False
     told = [word for one in words for word in one]
     return not (_SPEAKS & set(told) or reads_like_an_order(" ".join(told)))

@@ -17,9 +17,9 @@ from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, within
 
 LONGEST = 160
-_LONGEST_READ = 4 * LONGEST
-_LEAST_WORDS = 4
-_LONGEST_WORD = 40
+_MAX_READ_LENGTH = 4 * LONGEST
+_MIN_WORDS = 4
+_MAX_WORD_LENGTH = 40
 _ENDS = " ,;:.!(–—-"
 _ALIKE = str.maketrans("’‘“”", "''\"\"")
 _USER_INTERFACE = re.compile(r"\buser (?=interfaces?\b)")
@@ -74,7 +74,7 @@ _NOT_ENGLISH = frozenset(
 
 def description(text: str) -> str:
     """The first sentence of a text, if it describes a thing; else ''."""
-    told = _SHARP.sub(r"\1-sharp", one_line(_visible(text[:_LONGEST_READ])))
+    told = _SHARP.sub(r"\1-sharp", one_line(_visible(text[:_MAX_READ_LENGTH])))
     told = next(iter(sentences(told)), "").strip(_ENDS)
     is_safe = _describes(told) and not reads_like_an_order(told) and redact(told) == told
     return within(told, LONGEST) if is_safe else ""
@@ -93,7 +93,7 @@ def _is_unseen(char: str) -> bool:
 
 def _describes(told: str) -> bool:
     words = _WORD.findall(_USER_INTERFACE.sub("", told.lower()))
-    if len({word for word in words if len(word) > 1}) < _LEAST_WORDS - 1 or len(words) < _LEAST_WORDS:
+    if len({word for word in words if len(word) > 1}) < _MIN_WORDS - 1 or len(words) < _MIN_WORDS:
         return False
     if not _LETTERS.fullmatch(told) or not _is_closed(told):
         return False
@@ -101,7 +101,7 @@ def _describes(told: str) -> bool:
         return False
     if _POINTS_SOMEWHERE.search(told) or _LABEL.match(told) or _TO_BE_DONE.search(told.lower()):
         return False
-    if _OWN_TESTS.search(told.lower()) or any(len(word) > _LONGEST_WORD for word in told.split()):
+    if _OWN_TESTS.search(told.lower()) or any(len(word) > _MAX_WORD_LENGTH for word in told.split()):
         return False
     return not _goes_on_with_an_order(told.lower())
 
@@ -131,8 +131,8 @@ def _goes_on_with_an_order(told: str) -> bool:
 
 
 # What looks for markdown goes some hundred characters on from each sign: of a text as long as this that is soon done.
-_LONGEST_README = 4 * 1024
-_MOST_PARAGRAPHS = 3
+_MAX_README_LENGTH = 4 * 1024
+_MAX_PARAGRAPHS = 3
 # Badges, pictures, markup and the underlines and directives of reStructuredText: no sentence stands there.
 _NO_PROSE = re.compile(r"(?:<|\[!\[|!\[|\[[^\]]{1,150}+\]:|\.\. |:\w{1,40}+:|[=~^\"'#*+-]{3,200}+$|\{%|---)")
 _INDENT = re.compile(r" {0,8}+")
@@ -158,7 +158,7 @@ def _descriptions(root: Root) -> Iterator[str]:
     yield found[1] if found else ""
     readme = next((root.lines(name) for name in READMES if root.text(name)), [])
     told = [passage.text for passage in passages(_prose(readme)) if passage.kind in ("text", "quote")]
-    yield from told[:_MOST_PARAGRAPHS]
+    yield from told[:_MAX_PARAGRAPHS]
 
 
 def _unmarked(text: str) -> str:
@@ -175,6 +175,6 @@ def _prose(lines: list[str]) -> str:
         indent = _INDENT.match(line)
         kept.append("" if not told or _NO_PROSE.match(told) else (indent[0] if indent else "") + told)
         length += len(kept[-1])
-        if length > _LONGEST_README:
+        if length > _MAX_README_LENGTH:
             break
     return "\n".join(kept)

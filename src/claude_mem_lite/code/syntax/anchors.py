@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from claude_mem_lite.code.syntax.changes import CodeChange
 
-MOST_CODE_ANCHORS = 12
+MAX_CODE_ANCHORS = 12
 """Of one memory."""
 _LEAD = "code:"
 

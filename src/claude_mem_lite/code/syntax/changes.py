@@ -47,7 +47,7 @@ class CodeChange:
 
 
 # A body of one or two lines is like many others: it says nothing about which was renamed to which.
-_LEAST_LINES = 3
+_MIN_LINES = 3
 
 
 def compare(file: str, before: Sequence[Symbol], after: Sequence[Symbol]) -> tuple[CodeChange, ...]:
@@ -93,7 +93,7 @@ def _renamed(symbol: Symbol, gone: dict[str, Symbol]) -> Symbol | None:
     own = [other for other in same if _last(other.name) == _last(symbol.name)]
     if own:
         return own[0]
-    return same[0] if same and symbol.last - symbol.first + 1 >= _LEAST_LINES else None
+    return same[0] if same and symbol.last - symbol.first + 1 >= _MIN_LINES else None
 
 
 def _last(name: str) -> str:

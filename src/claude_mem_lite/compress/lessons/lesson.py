@@ -21,7 +21,7 @@ GENERAL = 0.85
 """It is put as holding always: a rule, a preference, a convention."""
 ONCE = 0.75
 
-_LONGEST_TITLE = 120
+_MAX_TITLE_LENGTH = 120
 _WORD = lazy(r"[^\W\d_][\w'./-]*|\d+")
 _EMPTY = STOPWORDS | frozenset(
     """don't never always one ones thing things way stuff instead again mean meant prefer avoid user stop forget asked
@@ -35,7 +35,7 @@ _WHY = lazy(
 )
 _DASH = lazy(r"\s[–—-]\s")
 _POINTING = lazy(r"(?:Stop|Don't|Never|Always) \w+ (?:it|them|that|this|those)(?: \w{1,5})?$")
-_LEAST_RULE = 4
+_MIN_RULE = 4
 _CJK = lazy(r"[\u4e00-\u9fff]")
 
 _WISHES = {
@@ -64,7 +64,7 @@ def order(text: str, *, with_why: bool = False) -> str:
     body = text.strip(" \t,;:.!–—-。！，；：")
     if not with_why and _is_whole(bare := _without_why(body)):
         body = bare
-    return capital(whole_clauses(body, _LONGEST_TITLE).strip(" \t,;:.!–—-。！，；："))
+    return capital(whole_clauses(body, _MAX_TITLE_LENGTH).strip(" \t,;:.!–—-。！，；："))
 
 
 def _without_why(body: str) -> str:
@@ -77,7 +77,7 @@ def _without_why(body: str) -> str:
 
 def _is_whole(rule: str) -> bool:
     """Whether a rule without its reason still says what it did."""
-    return len(_CJK.findall(rule)) >= _LEAST_RULE or len(rule.split()) >= _LEAST_RULE
+    return len(_CJK.findall(rule)) >= _MIN_RULE or len(rule.split()) >= _MIN_RULE
 
 
 def of_the_user(text: str) -> str:

@@ -19,7 +19,7 @@ from claude_mem_lite.compress.lessons.stated_kinds import is_order, named_kind
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.compress.prose.sentence_types import states_decision
 from claude_mem_lite.compress.prose.statement import without_lead
-from claude_mem_lite.compress.prose.user_voice import LONGEST_SENTENCE
+from claude_mem_lite.compress.prose.user_voice import MAX_SENTENCE_LENGTH
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Kind
 from claude_mem_lite.scopes import UNIVERSAL_KINDS
@@ -60,18 +60,18 @@ _NOT_STANDING = lazy(
     r"(?i)\?\s*$|\b(?:is|was) (?:wrong|bad|incorrect|misspelled)\b|\bfor now\b|\bthis time\b|\byet\b|^never mind"
     r"|^(?:always|never) (?:show|render|display|hide|redirect|scroll|reload|animate|log (?:in|out))\b(?! me\b)"
 )
-_LEAST_CONTENT = 8
+_MIN_CONTENT = 8
 _CJK = lazy(r"[\u4e00-\u9fff]")
 
 
 def read(sentence: str) -> Lesson | None:
     """Return the lesson that a sentence states in so many words; None when it is anything else."""
     text = sentence.strip().replace("’", "'")
-    if not text or len(text) > LONGEST_SENTENCE:
+    if not text or len(text) > MAX_SENTENCE_LENGTH:
         return None
     if asked := _REMEMBER.match(text):
         return _remembered(text[asked.end() :])
-    if (last := _REMEMBER_LAST.search(text)) and last.start() > _LEAST_CONTENT:
+    if (last := _REMEMBER_LAST.search(text)) and last.start() > _MIN_CONTENT:
         return _remembered(without_lead(text[: last.start()]))
     scoped = without_scope(without_lead(text))
     found = _stated(scoped.text, is_general=scoped.is_general)
@@ -101,7 +101,7 @@ def scope_asked(text: str, named: Kind | None = None) -> str:
 def _content(text: str) -> str:
     """Return the first sentence of a text, without the words that ask to remember it; '' when it is too long."""
     first = next(iter(sentences(text.replace("’", "'"))), "")
-    return _REMEMBER.sub("", first, count=1) if len(first) <= LONGEST_SENTENCE else ""
+    return _REMEMBER.sub("", first, count=1) if len(first) <= MAX_SENTENCE_LENGTH else ""
 
 
 def _remembered(content: str) -> Lesson | None:

@@ -25,8 +25,8 @@ _PASSED_ON = (
     "http_proxy", "no_proxy",
 )  # fmt: skip
 _LOGIN = lazy(r"(?i)log ?in|credential|api key|authenticat|expired")
-_LONGEST_ANSWER = 1_000_000
-_MOST_DOLLARS = 1_000_000
+_MAX_ANSWER_LENGTH = 1_000_000
+_MAX_DOLLARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class ClaudeCliProvider:
             finally:
                 # Also when it has ended: what it started may hold on, and to its output too.
                 _end_group(process)
-        return printed[:_LONGEST_ANSWER].decode("utf-8", "replace")
+        return printed[:_MAX_ANSWER_LENGTH].decode("utf-8", "replace")
 
     def _read(self, printed: str, sent: str) -> Completion:
         try:
@@ -147,7 +147,7 @@ def _usage(report: JsonObject, guess: Usage) -> Usage:
     if not _count_in(report):
         return guess
     cost = report.get("total_cost_usd")
-    dollars = cost if isinstance(cost, int | float) and 0 <= cost < _MOST_DOLLARS else guess.cost_usd
+    dollars = cost if isinstance(cost, int | float) and 0 <= cost < _MAX_DOLLARS else guess.cost_usd
     return Usage(_count_in(report), count(_took(report).get("output_tokens")), float(dollars))
 
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 # The same that the SDKs would try again.
 _PASSING = (408, 409, 429)
 # More than any model takes in a day: a number beyond it is a mistake, and would not fit the table of calls.
-_MOST_TOKENS = 10**9
+_MAX_TOKENS = 10**9
 # By their names: which library the SDKs use for HTTP is theirs to choose.
 _BEFORE_SENDING = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol")
 _PROVIDERS_OWN = ("api.anthropic.com", "api.openai.com")
-_LONGEST_SAID = 200
+_MAX_SAID_LENGTH = 200
 _ODD_WORD = lazy(r"[a-z]+[.,:;]?")
 CHECK = "check provider, model and base_url in config.toml"
 OTHER_MODEL = "another model may do better"
@@ -54,7 +54,7 @@ def showable(body: object, sent: str, model: str) -> str:
 
     That of a 404 usually names the model that is missing."""
     said = _message_in(body).strip()
-    if "<" in said or not 0 < len(said) <= _LONGEST_SAID or len(said.splitlines()) > 1:
+    if "<" in said or not 0 < len(said) <= _MAX_SAID_LENGTH or len(said.splitlines()) > 1:
         return ""
     words, ours = said.lower().split(), " ".join(sent.lower().split())
     runs = [" ".join(words[at : at + 3]) for at in range(len(words) - 2)]
@@ -143,4 +143,4 @@ def json_body(provider: str, text: str) -> JsonObject:
 
 def count(value: object) -> int:
     """A number of tokens as a server told it; 0 when it is none."""
-    return min(max(value, 0), _MOST_TOKENS) if isinstance(value, int) and not isinstance(value, bool) else 0
+    return min(max(value, 0), _MAX_TOKENS) if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -20,7 +20,7 @@ from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.models import (
     FOREIGN_ORIGINS,
-    LONGEST_DETAIL,
+    MAX_DETAIL_LENGTH,
     WORK_KINDS,
     Draft,
     JsonObject,
@@ -221,4 +221,4 @@ def _with_facts(told: Draft, rules: Sequence[Draft]) -> Draft:
     )
     more = [fact for draft in rules for fact in draft.facts if fact not in made.facts]
     details = [told.detail, *more, *(draft.detail for draft in rules)]
-    return replace(made, detail=clip("\n".join(filter(None, dict.fromkeys(details))), LONGEST_DETAIL))
+    return replace(made, detail=clip("\n".join(filter(None, dict.fromkeys(details))), MAX_DETAIL_LENGTH))

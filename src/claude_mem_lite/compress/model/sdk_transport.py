@@ -13,7 +13,7 @@ from claude_mem_lite.lazy_regex import lazy
 # Loopback is asked directly, whatever proxies the environment names: a model at home is nobody else's business.
 PAST_PROXIES: dict[str, None] = {"all://localhost": None, "all://127.0.0.1": None, "all://[::1]": None}
 # A hundred times the longest answer that is asked for.
-MOST_ANSWER_BYTES = 1_000_000
+MAX_ANSWER_BYTES = 1_000_000
 _CHATTY = ("anthropic", "openai", "httpx", "httpx2", "httpcore", "httpcore2")
 _UNKNOWN_FORM = lazy(r"(?i)format|schema|json|structured|grammar|output_config|extra (?:input|field)|unexpected")
 
@@ -38,7 +38,7 @@ def read_in_bounds(response: _Response, longest_s: float) -> None:
     read = bytearray()
     for piece in response.iter_bytes():
         read += piece
-        if len(read) > MOST_ANSWER_BYTES or time.monotonic() > until:
+        if len(read) > MAX_ANSWER_BYTES or time.monotonic() > until:
             raise TimeoutError("the answer does not come to an end")
     response._content = bytes(read)
 

@@ -7,11 +7,11 @@ from claude_mem_lite.compress.prose.clean import clean, clip, storable
 from claude_mem_lite.compress.prose.markdown import passages
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import (
-    LONGEST_DETAIL,
-    LONGEST_TITLE,
-    MOST_ANCHORS,
-    MOST_FACTS,
-    MOST_FILES,
+    MAX_ANCHORS,
+    MAX_DETAIL_LENGTH,
+    MAX_FACTS,
+    MAX_FILES,
+    MAX_TITLE_LENGTH,
     Draft,
     Kind,
     Origin,
@@ -19,9 +19,9 @@ from claude_mem_lite.models import (
 )
 from claude_mem_lite.text import one_line, within
 
-LONGEST_SUMMARY = 1_000
-LONGEST_FACT = 240
-_MOST_SYMBOLS = 40
+MAX_SUMMARY_LENGTH = 1_000
+MAX_FACT_LENGTH = 240
+_MAX_SYMBOLS = 40
 
 _VAGUE_PROMPT = lazy(
     r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
@@ -56,16 +56,16 @@ def make_draft(
     confidence: float = 0.7,
 ) -> Draft:
     """A draft within the limits of a memory."""
-    tidy_facts = (within(_tidy(fact), LONGEST_FACT) for fact in facts)
+    tidy_facts = (within(_tidy(fact), MAX_FACT_LENGTH) for fact in facts)
     return Draft(
         kind=kind,
-        title=within(_tidy(_PRIVATE.sub("", title)), LONGEST_TITLE).rstrip(" ."),
-        summary=within(_tidy(summary), LONGEST_SUMMARY),
-        detail=clip(storable(detail).strip(), LONGEST_DETAIL),
-        facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:MOST_FACTS],
-        files=tuple(dict.fromkeys(files))[:MOST_FILES],
-        symbols=tuple(dict.fromkeys(symbols))[:_MOST_SYMBOLS],
-        anchors=tuple(dict.fromkeys(anchors))[:MOST_ANCHORS],
+        title=within(_tidy(_PRIVATE.sub("", title)), MAX_TITLE_LENGTH).rstrip(" ."),
+        summary=within(_tidy(summary), MAX_SUMMARY_LENGTH),
+        detail=clip(storable(detail).strip(), MAX_DETAIL_LENGTH),
+        facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:MAX_FACTS],
+        files=tuple(dict.fromkeys(files))[:MAX_FILES],
+        symbols=tuple(dict.fromkeys(symbols))[:_MAX_SYMBOLS],
+        anchors=tuple(dict.fromkeys(anchors))[:MAX_ANCHORS],
         origin=origin,
         confidence=confidence,
     )

@@ -4,7 +4,7 @@ import re
 
 from claude_mem_lite.compress.prose.markdown import capital, plain
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import LONGEST_TITLE
+from claude_mem_lite.models import MAX_TITLE_LENGTH
 
 MAX_HEADLINE = 90
 """Most characters of a title that rules make."""
@@ -43,12 +43,12 @@ def from_commit(subject: str) -> tuple[str, str]:
     subject = plain(subject)
     found = _COMMIT_PREFIX.match(subject)
     if not found:
-        return capital(subject.rstrip(". "))[:LONGEST_TITLE], ""
+        return capital(subject.rstrip(". "))[:MAX_TITLE_LENGTH], ""
     rest = capital(found["rest"].rstrip(". "))
     scope = found["scope"] or ""
     if scope and scope.lower() not in rest.lower():
         rest = f"{rest} ({scope})"
-    return rest[:LONGEST_TITLE], found["type"]
+    return rest[:MAX_TITLE_LENGTH], found["type"]
 
 
 def weight(title: str) -> float:

@@ -26,8 +26,8 @@ from claude_mem_lite.lazy_regex import lazy
 
 MAX_FIRST_LENGTH = 600
 """Length of a first paragraph that is the user's beyond doubt."""
-_LONGEST_IN_ALL = 600
-_LONGEST_LINE = 400
+_MAX_IN_ALL_LENGTH = 600
+_MAX_LINE_LENGTH = 400
 _HEADING = lazy(r"\s{0,3}#{1,6}\s")
 _FENCE = lazy(r"\s{0,12}(?:```|~~~)")
 _QUOTE = lazy(r"\s*>")
@@ -145,7 +145,7 @@ def hands_over(sentence: str) -> bool:
 
 def own_words(text: str, max_first_length: int = MAX_FIRST_LENGTH) -> list[str]:
     """Return the paragraphs of a prompt that its user speaks; the first one up to a length."""
-    if _ROLE.match(text) or _ROLE_LATER.search(text[:_LONGEST_IN_ALL]):
+    if _ROLE.match(text) or _ROLE_LATER.search(text[:_MAX_IN_ALL_LENGTH]):
         return []
     if _GREETING.match(text) and _SIGNATURE.search(text):
         return []
@@ -157,7 +157,7 @@ def own_words(text: str, max_first_length: int = MAX_FIRST_LENGTH) -> list[str]:
         return sentences(first[:max_first_length])[:1] if asks_to_remember(first) else []
     if not asks_to_remember(first) and _asks_about_itself(blocks):
         return []
-    is_own = is_whole and len(text) <= _LONGEST_IN_ALL and not _tells_of_a_paste(text, blocks)
+    is_own = is_whole and len(text) <= _MAX_IN_ALL_LENGTH and not _tells_of_a_paste(text, blocks)
     return blocks if is_own else [first]
 
 
@@ -165,8 +165,8 @@ def _asks_about_itself(blocks: Sequence[str]) -> bool:
     """Whether something in the prompt is about the words above it: then these are what it asks about."""
     below = "\n".join(blocks).split("\n")[1:]
     said = (sentence for block in blocks for sentence in sentences(block))
-    return any(_LOOKS_BACK.match(line[:_LONGEST_LINE]) for line in below) or any(
-        _DOUBTS.match(sentence[:_LONGEST_LINE]) for sentence in said
+    return any(_LOOKS_BACK.match(line[:_MAX_LINE_LENGTH]) for line in below) or any(
+        _DOUBTS.match(sentence[:_MAX_LINE_LENGTH]) for sentence in said
     )
 
 
@@ -186,7 +186,7 @@ def _blocks(text: str) -> tuple[list[str], bool]:
     blocks: list[list[str]] = [[]]
     is_fenced, is_whole = False, len(headings) < 2
     for line in lines if is_whole else lines[: headings[0]]:
-        begun = line[:_LONGEST_LINE]
+        begun = line[:_MAX_LINE_LENGTH]
         is_fence = _FENCE.match(begun) is not None
         is_fenced = is_fenced != is_fence
         if is_fence or is_fenced or _QUOTE.match(begun) or not begun.strip():
@@ -199,7 +199,7 @@ def _blocks(text: str) -> tuple[list[str], bool]:
             is_whole = False
             break
         blocks[-1].append(line)
-        if _gives_way(line[-_LONGEST_LINE:]):
+        if _gives_way(line[-_MAX_LINE_LENGTH:]):
             is_whole = False
             break
     return ["\n".join(block) for block in blocks if block], is_whole
@@ -212,9 +212,9 @@ def _gives_way(line: str) -> bool:
     )
 
 
-_LONGEST_CLEANED = 1_000_000
-_LONGEST_READ = 20_000
-LONGEST_SENTENCE = 400
+_MAX_CLEANED_LENGTH = 1_000_000
+_MAX_READ_LENGTH = 20_000
+MAX_SENTENCE_LENGTH = 400
 """What is longer was pasted, or tells a story: nobody gives a rule in a hundred words."""
 # What nobody teaches by, beside all that clients write in the user's place.
 _NOT_TYPED = (
@@ -230,7 +230,7 @@ _BARE_URL = lazy(r"(?i)\b(?:https?|ftp|wss?)://|\bwww\.")
 # What stands for a private span: a word of nobody, where no sentence needs it.
 _PRIVATE_LINE = lazy(rf"(?m)^[ \t]*{re.escape(MARK)}[ \t.]*$")
 _PRIVATE_LAST = lazy(rf"(?<=[.!?。！？])\s*{re.escape(MARK)}[\s.]*$")
-_LONGEST_BRIEF = 300
+_MAX_BRIEF_LENGTH = 300
 _LAST_WORD = lazy(r"(?i)(?:always|ever|never|period|full stop|no exceptions?|every (?:single )?time|please)[.!]*")
 
 
@@ -240,14 +240,14 @@ def spoken(prompt: str, max_first_length: int = MAX_FIRST_LENGTH) -> list[str]:
     return [
         sentence
         for at, sentence in enumerate(_said(own_words(text, max_first_length)))
-        if len(sentence) <= LONGEST_SENTENCE
+        if len(sentence) <= MAX_SENTENCE_LENGTH
         and (not _BARE_URL.search(sentence) or (at == 0 and asks_to_remember(text)))
     ]
 
 
 def is_brief(prompt: str) -> bool:
     """Whether a prompt is so short that all of it is the user's voice: only then can it speak for every project."""
-    return len(_typed(prompt)) <= _LONGEST_BRIEF
+    return len(_typed(prompt)) <= _MAX_BRIEF_LENGTH
 
 
 def _typed(prompt: str) -> str:
@@ -255,7 +255,7 @@ def _typed(prompt: str) -> str:
     text = prompt.lstrip()
     if text.startswith(_NOT_TYPED):
         return ""
-    text = without_tags(clip(clean(clip(text, _LONGEST_CLEANED)), _LONGEST_READ), _NOT_SAID).lstrip()
+    text = without_tags(clip(clean(clip(text, _MAX_CLEANED_LENGTH)), _MAX_READ_LENGTH), _NOT_SAID).lstrip()
     text = _PRIVATE_LINE.sub("", text)
     if command := _COMMAND.match(text):
         text = text[command.end() :]
@@ -270,7 +270,7 @@ def _said(blocks: Iterable[str]) -> Iterator[str]:
             # Who says "use `pnpm`" means what "use pnpm" does, and is told by the same title.
             told = _PRIVATE_LAST.sub("", passage.text.replace("`", ""))
             for sentence in _with_last_words(sentences(told)):
-                if hands_over(sentence[:LONGEST_SENTENCE]):
+                if hands_over(sentence[:MAX_SENTENCE_LENGTH]):
                     return
                 yield sentence
 

@@ -16,13 +16,13 @@ from claude_mem_lite.models import Event
 from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.text import one_line, within
 
-_MOST_LINES = 12
-_LONGEST_COMMAND = 120
-_LONGEST_OUTCOME = 600
-_LONGEST_LINE = 780
-_LONGEST_LAST = 120
-_MOST_FAILURES = 5
-_MOST_ERRORS = 4
+_MAX_LINES = 12
+_MAX_COMMAND_LENGTH = 120
+_MAX_OUTCOME_LENGTH = 600
+_MAX_LINE_LENGTH = 780
+_MAX_LAST_LENGTH = 120
+_MAX_FAILURES = 5
+_MAX_ERRORS = 4
 SILENT_ROLES = ("explore", "files")
 """Commands that only look around, or move files about."""
 _COUNTED = (
@@ -30,7 +30,7 @@ _COUNTED = (
     r"|failed|skipped|vulnerabilities)"
 )
 _COUNTS = lazy(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
-_MOST_COUNTS = 2
+_MAX_COUNTS = 2
 _SOME = lazy(rf"\b[1-9]\d* {_COUNTED}")
 _SHARES = (2_600, 800, 900, 900, 400, 400)
 """Room for answers, plans, commands, reports, commits and edits when there are too many of all."""
@@ -95,22 +95,22 @@ def trail(steps: Sequence[Step]) -> list[str]:
             continue
         if not step.commits:
             told = _outcome(step)
-            so_far = outcomes.setdefault(within(step.typed or step.command, _LONGEST_COMMAND), [])
+            so_far = outcomes.setdefault(within(step.typed or step.command, _MAX_COMMAND_LENGTH), [])
             # That a linter is content, as ever, goes without saying.
             is_news = bool(so_far) or step.failed or step.role != "lint" or _SOME.search(told)
             if told and is_news and told not in so_far:
                 so_far.append(told)
     lines = [
-        within(f"$ {command}: {', then '.join(told)}" if told else f"$ {command}", _LONGEST_LINE)
+        within(f"$ {command}: {', then '.join(told)}" if told else f"$ {command}", _MAX_LINE_LENGTH)
         for command, told in outcomes.items()
     ]
-    return lines[-_MOST_LINES:]
+    return lines[-_MAX_LINES:]
 
 
 def counts(output: str) -> str:
     """The lines of a result that count something: "3 issues", "2 files changed, 75 insertions(+)"."""
     found = [line.strip(" :.=-") for line in _COUNTS.findall(output[-20_000:])]
-    return "; ".join(list(dict.fromkeys(found))[-_MOST_COUNTS:])
+    return "; ".join(list(dict.fromkeys(found))[-_MAX_COUNTS:])
 
 
 def _outcome(ran: Ran) -> str:
@@ -121,11 +121,13 @@ def _outcome(ran: Ran) -> str:
         return results or code  # what else it printed may be somebody else's text
     failures = [
         f"{test.name} ({test.error})" if test.error else test.name
-        for test in (ran.run.failures[:_MOST_FAILURES] if ran.run else ())
+        for test in (ran.run.failures[:_MAX_FAILURES] if ran.run else ())
     ]
     totals = ran.run.totals() if ran.run else counts(ran.output)
-    errors = [] if failures else list(ran.errors[:_MOST_ERRORS])
-    last = "" if totals or errors or failures else within(last_line(ran.output), _LONGEST_LAST)
+    errors = [] if failures else list(ran.errors[:_MAX_ERRORS])
+    last = "" if totals or errors or failures else within(last_line(ran.output), _MAX_LAST_LENGTH)
     last = "" if reads_like_an_order(last) or tells_what_to_do(last) else last
     state = "failed" if ran.failed and not (totals or errors or failures) else ""
-    return within("; ".join(part for part in (code, totals, *failures, *errors, state, last) if part), _LONGEST_OUTCOME)
+    return within(
+        "; ".join(part for part in (code, totals, *failures, *errors, state, last) if part), _MAX_OUTCOME_LENGTH
+    )

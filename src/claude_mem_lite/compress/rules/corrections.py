@@ -20,13 +20,13 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import GUIDANCE_KINDS, Draft, Event, Turn
 from claude_mem_lite.text import overlap, within
 
-_MOST_OF_A_TURN = 4
-_LONGEST_QUOTE = 300
+_MAX_OF_A_TURN = 4
+_MAX_QUOTE_LENGTH = 300
 # How much of a sentence the title must tell for the sentence to add nothing.
 _TOLD = 0.8
-_LONGEST_LEAD = 12
+_MAX_LEAD_LENGTH = 12
 _SAID_BACK = 0.7
-_LEAST_REQUEST = 2
+_MIN_REQUEST = 2
 _JOINING = lazy(r"(?i)^(?:[,;.!\s]|(?:and|then|also|so|und|dann)\b[\s,]*)+")
 _HELLO = (
     r"(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag)|moin)"
@@ -47,7 +47,7 @@ def taught(turn: Turn) -> list[Draft]:
         known = found.get((draft.kind, draft.title.lower()))
         if known is None or known.confidence < draft.confidence:
             found[draft.kind, draft.title.lower()] = draft
-    return list(found.values())[:_MOST_OF_A_TURN]
+    return list(found.values())[:_MAX_OF_A_TURN]
 
 
 def asked_for(prompt: str) -> str:
@@ -58,7 +58,7 @@ def asked_for(prompt: str) -> str:
     if left == prompt:
         return prompt
     left = _JOINING.sub("", left.lstrip())
-    return left if len(left.split()) >= _LEAST_REQUEST else prompt
+    return left if len(left.split()) >= _MIN_REQUEST else prompt
 
 
 def only_greets(prompt: str) -> bool:
@@ -127,9 +127,9 @@ def _lessons(turn: Turn) -> Iterator[tuple[str, Lesson]]:
 
 
 def _draft(sentence: str, lesson: Lesson) -> Draft:
-    said = within(sentence.strip(), _LONGEST_QUOTE)
+    said = within(sentence.strip(), _MAX_QUOTE_LENGTH)
     body = without_scope(statement_of(said)).text
-    is_told = len(body) <= len(lesson.title) + _LONGEST_LEAD or overlap(body, lesson.title) >= _TOLD
+    is_told = len(body) <= len(lesson.title) + _MAX_LEAD_LENGTH or overlap(body, lesson.title) >= _TOLD
     made = make_draft(
         lesson.kind,
         lesson.title,

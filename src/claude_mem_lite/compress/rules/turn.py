@@ -6,7 +6,7 @@ What ties a memory to the code it tells of, so that it can be told later whether
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from claude_mem_lite.code.syntax.anchors import MOST_CODE_ANCHORS, anchor_to
+from claude_mem_lite.code.syntax.anchors import MAX_CODE_ANCHORS, anchor_to
 from claude_mem_lite.code.syntax.changes import CodeChange, combined
 from claude_mem_lite.compress.compose import headline
 from claude_mem_lite.compress.compose.composer import compose
@@ -23,7 +23,7 @@ from claude_mem_lite.compress.rules.fix_pairing import passed
 from claude_mem_lite.compress.toolcalls.payload_fields import folder_of
 from claude_mem_lite.compress.toolcalls.steps import Called, Edited, Opened, Ran, Step, all_tasks, open_tasks
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
-from claude_mem_lite.models import LONGEST_DETAIL, MOST_OF_A_TURN, Draft, Said, Turn, TurnDigest
+from claude_mem_lite.models import MAX_DETAIL_LENGTH, MAX_OF_A_TURN, Draft, Said, Turn, TurnDigest
 from claude_mem_lite.text import overlap
 
 
@@ -33,7 +33,7 @@ def anchored(draft: Draft, code: Sequence[CodeChange]) -> Draft:
 
     One that tells of no file, a decision say, is tied to what the turn changed and it speaks of by name."""
     found = list(_by_name(draft, code)) if not draft.files else list(_by_change(draft, code))
-    anchors = dict.fromkeys(map(anchor_to, found[:MOST_CODE_ANCHORS]))
+    anchors = dict.fromkeys(map(anchor_to, found[:MAX_CODE_ANCHORS]))
     return replace(draft, anchors=(*draft.anchors, *anchors)) if anchors else draft
 
 
@@ -77,7 +77,7 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
     edited = tuple(dict.fromkeys(step.change.path for step in steps if isinstance(step, Edited)))
     drafts = [*composed, *_decisions(said, composed, edited)]
     own = [draft for draft in drafts if not says_back(draft, lessons)]
-    kept = _distinct(_with_trail(own, "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
+    kept = _distinct(_with_trail(own, "\n".join(trail(steps))))[: MAX_OF_A_TURN - len(lessons)]
     anchored_drafts = tuple(anchored(draft, all_code if draft.files else code) for draft in kept)
     tasks = open_tasks(steps)
     log = log_of(steps, turn.events)
@@ -126,7 +126,7 @@ def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
     if at is None or not trail:
         return drafts
     draft = drafts[at]
-    detail = clip(f"{draft.detail}\n{trail}".strip(), LONGEST_DETAIL)
+    detail = clip(f"{draft.detail}\n{trail}".strip(), MAX_DETAIL_LENGTH)
     return [*drafts[:at], replace(draft, detail=detail), *drafts[at + 1 :]]
 
 

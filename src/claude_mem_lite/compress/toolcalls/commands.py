@@ -55,8 +55,8 @@ def read_run(output: str) -> TestRun | None:
 
 
 # What the inbox lets through is looked at whole: the one line that matters may stand in the middle.
-_LONGEST_OUTPUT = 600_000
-_MOST_ERRORS = 6
+_MAX_OUTPUT_LENGTH = 600_000
+_MAX_ERRORS = 6
 _SHOWING = ("explore", "files", "commit")
 _SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
 _ALL_FINE = lazy(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
@@ -84,7 +84,7 @@ def read_command(call: ToolCall, folder: Folder) -> list[Step]:
     end = _ended(call)
     if not command.strip() or end is None:
         return []
-    output = folder.shorten(clip(_OF_CLIENT.sub("", clean(end.printed)), _LONGEST_OUTPUT))
+    output = folder.shorten(clip(_OF_CLIENT.sub("", clean(end.printed)), _MAX_OUTPUT_LENGTH))
     ran = _read(command, output, end, folder.path)
     outside = shell.folders_outside(command, folder.path)
     # A worktree beside the checkout is the same work; a repository under /tmp is a trial.
@@ -177,7 +177,7 @@ def _failed_unseen(command: str, role: shell.Role, run: TestRun | None, output: 
 
 def _errors(output: str, ended: str) -> tuple[str, ...]:
     """How a command ended, when that is special, and the errors it printed; a few words that are none, when it has."""
-    errors = diagnostics.error_lines(output, _MOST_ERRORS)
+    errors = diagnostics.error_lines(output, _MAX_ERRORS)
     few = not errors and output.count("\n") < 5
     told = [ended, *errors, diagnostics.last_line(output) if few else ""]
     return tuple(error for error in told if error)

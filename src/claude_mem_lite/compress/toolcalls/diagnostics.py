@@ -10,8 +10,8 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.text import within
 
-_LONGEST_LINE = 240
-_LONGEST_LOOKED_AT = 2_000
+_MAX_LINE_LENGTH = 240
+_MAX_LOOKED_AT_LENGTH = 2_000
 
 _MAYBE = lazy(
     r"(?i)error|fail|fatal|panic|exception|fault|kill|abort|denied|reject|refus|can'?t|cannot|unable|invalid|undefined"
@@ -96,7 +96,7 @@ def last_line(output: str) -> str:
         stripped = line.strip()
         is_telling = len(stripped) > 3 and re.search(r"[A-Za-z]{3}", stripped) and not _EMPTY_WORDS.match(stripped)
         if is_telling and not _ECHO.match(stripped):
-            return stripped[:_LONGEST_LINE]
+            return stripped[:_MAX_LINE_LENGTH]
     return ""
 
 
@@ -117,7 +117,7 @@ def _candidates(lines: list[str]) -> "list[tuple[int, int, str]]":
     """How telling a line is (0 the most), its number and itself, for every line that may speak of an error."""
     found: list[tuple[int, int, str]] = []
     for at, line in enumerate(lines):
-        stripped = line.strip()[:_LONGEST_LOOKED_AT]
+        stripped = line.strip()[:_MAX_LOOKED_AT_LENGTH]
         if len(stripped) < 4 or not _MAYBE.search(stripped) or _EMPTY_WORDS.match(stripped) or _STACK_FRAME.match(line):
             continue
         level = next((level for level, pattern in enumerate(_LEVELS) if pattern.search(stripped)), None)
@@ -141,11 +141,11 @@ def _tidy(line: str, lines: list[str], at: int) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST_LINE]
+    return " ".join(text.split())[:_MAX_LINE_LENGTH]
 
 
 _LONGEST = 4_000
-_LONGEST_PLACE = 80
+_MAX_PLACE_LENGTH = 80
 # A program to run, or where to get it from: "To fix this, run: pip install --index-url https://…". What is joined by
 # signs is read as words, since a path or an address can say it too.
 _PROGRAM = (
@@ -190,6 +190,6 @@ def told_error(error: str, *, is_foreign: bool = False) -> str:
         return error
     kind = _CLASS.search(error)
     place = _PLACE.search(error)
-    told = within(place[0], _LONGEST_PLACE) if place and not tells_what_to_do(place[0]) else ""
+    told = within(place[0], _MAX_PLACE_LENGTH) if place and not tells_what_to_do(place[0]) else ""
     name = kind[0] if kind else "an error"
     return f"{name} in {told}" if told else name

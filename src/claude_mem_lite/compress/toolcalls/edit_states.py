@@ -10,9 +10,9 @@ from claude_mem_lite.code.syntax.languages import language_of, parse
 from claude_mem_lite.code.syntax.symbols import read_symbols
 from claude_mem_lite.models import ToolCall, text
 
-LONGEST_HUNK = 4_000
+MAX_HUNK_LENGTH = 4_000
 """Lines; a longer one is cut there."""
-_MOST_CHANGES = 200
+_MAX_CHANGES = 200
 _SIGNS = ("+", "-", " ", "", "\\")
 # How the inbox marks that something was cut out of a long text: what is left is no file.
 _CUT = " characters cut …]"
@@ -59,7 +59,7 @@ def symbol_changes(path: str, before: str | None, after: str) -> tuple[CodeChang
         found = tuple(one for one in found if one.action != "deleted" or not _names(after, one))
     if before and any(one.action == "new" for one in found) and _is_broken(before, language):
         found = tuple(one for one in found if one.action != "new" or not _names(before, one))
-    return found[:_MOST_CHANGES]
+    return found[:_MAX_CHANGES]
 
 
 def _is_broken(source: str, language: str) -> bool:
@@ -89,7 +89,7 @@ def _patched(original: str, hunks: Sequence[Hunk]) -> str | None:
     for hunk in sorted(hunks, key=lambda one: one.start):
         old = [line[1:] for line in hunk.lines if line[:1] in ("-", " ")]
         new = [line[1:] for line in hunk.lines if line[:1] in ("+", " ")]
-        is_whole = len(hunk.lines) < LONGEST_HUNK and all(line[:1] in _SIGNS for line in hunk.lines)
+        is_whole = len(hunk.lines) < MAX_HUNK_LENGTH and all(line[:1] in _SIGNS for line in hunk.lines)
         if not is_whole or hunk.start < at or lines[hunk.start : hunk.start + len(old)] != old:
             return None
         done += [*lines[at : hunk.start], *new]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from claude_mem_lite.code.syntax.changes import CodeChange, SymbolAction, combined
 from claude_mem_lite.compress.toolcalls.definition_lines import defined, enclosing, is_code
-from claude_mem_lite.compress.toolcalls.edit_states import LONGEST_HUNK, Hunk, file_change, states_of, symbol_changes
+from claude_mem_lite.compress.toolcalls.edit_states import MAX_HUNK_LENGTH, Hunk, file_change, states_of, symbol_changes
 from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, JsonValue, SymbolChange, ToolCall, text
@@ -24,14 +24,14 @@ _MANIFEST = lazy(
 )
 _PINNED = lazy(r"\d+\.\d+|@v\d")
 _VERSION_LINE = lazy(r"(?i)^[\s\"'\w.<>-]*version[\w\"'> ]*\s*[:=]?\s*[\"']?v?\d+\.\d+")
-_MOST_VERSIONS = 6
+_MAX_VERSIONS = 6
 # Notes an agent makes for itself: its plans, and what it tries out.
 _SCRATCH = lazy(r"(?:/.*|~)?/\.claude/(?:plans|projects|todos)/|(?:/private)?/(?:var/)?tmp/|.*/scratchpad/")
-_MOST_LINES = 4_000
-_MOST_SYMBOLS = 12
-_MOST_SAMPLES = 4
-_MOST_REPLACED = 3
-_LONGEST_SAMPLE = 100
+_MAX_LINES = 4_000
+_MAX_SYMBOLS = 12
+_MAX_SAMPLES = 4
+_MAX_REPLACED = 3
+_MAX_SAMPLE_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ def _values(change: FileChange, *, named: bool) -> Sequence[tuple[str, str]]:
     if max(change.added, change.removed) > len(change.samples):
         return ()
     if named:
-        return change.samples[:1] if len(change.samples) < _MOST_REPLACED else ()
-    return change.samples[:_MOST_REPLACED]
+        return change.samples[:1] if len(change.samples) < _MAX_REPLACED else ()
+    return change.samples[:_MAX_REPLACED]
 
 
 def _pins(change: FileChange) -> str:
@@ -149,7 +149,7 @@ def _hunks(patch: JsonValue) -> list[Hunk]:
         lines = [line for line in given if isinstance(line, str)] if isinstance(given, list | tuple) else []
         start = hunk.get("oldStart")
         if lines:
-            hunks.append(Hunk(max(start - 1, 0) if isinstance(start, int) else 0, tuple(lines[:LONGEST_HUNK])))
+            hunks.append(Hunk(max(start - 1, 0) if isinstance(start, int) else 0, tuple(lines[:MAX_HUNK_LENGTH])))
     return hunks
 
 
@@ -188,11 +188,11 @@ def _cell(path: str, given: JsonObject, response: JsonObject) -> FileChange | No
 
 def new_file(path: str, content: str) -> FileChange:
     """A file that was not there before, with what it defines."""
-    lines = content.removesuffix("\n").split("\n")[:_MOST_LINES] if content else []
+    lines = content.removesuffix("\n").split("\n")[:_MAX_LINES] if content else []
     names = [name for line in lines if is_code(path) and line[:1].strip() and (name := defined(line))]
     symbols = tuple(SymbolChange(path, name, "new") for name in dict.fromkeys(names))
     versions = _versions(path, lines)
-    return FileChange(path, "new", symbols[:_MOST_SYMBOLS], added=len(lines), versions=versions)
+    return FileChange(path, "new", symbols[:_MAX_SYMBOLS], added=len(lines), versions=versions)
 
 
 def _patched(path: str, original: list[str], hunks: list[Hunk], *, names: bool) -> FileChange | None:
@@ -212,8 +212,8 @@ def _patched(path: str, original: list[str], hunks: list[Hunk], *, names: bool) 
     symbols = tuple(SymbolChange(path, name, action) for name, action in actions.items())
     replacing = [after for _, after in samples]
     versions = tuple(line for line in _versions(path, plus) if line not in replacing)
-    kept = tuple(samples[:_MOST_SAMPLES])
-    return FileChange(path, "modified", symbols[:_MOST_SYMBOLS], len(plus), removed, kept, versions=versions)
+    kept = tuple(samples[:_MAX_SAMPLES])
+    return FileChange(path, "modified", symbols[:_MAX_SYMBOLS], len(plus), removed, kept, versions=versions)
 
 
 def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
@@ -227,7 +227,7 @@ def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
         elif line.startswith("+"):
             plus.append(_sample(line[1:]))
         else:
-            if 0 < len(minus) == len(plus) <= _MOST_REPLACED:
+            if 0 < len(minus) == len(plus) <= _MAX_REPLACED:
                 found += [(old, new) for old, new in zip(minus, plus, strict=True) if old and new and old != new]
             minus, plus = ([_sample(line[1:])] if line.startswith("-") else []), []
     return found
@@ -236,7 +236,7 @@ def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
 def _versions(path: str, lines: Sequence[str]) -> tuple[str, ...]:
     is_pinned = _PINNED.search if is_manifest(path) else _VERSION_LINE.match
     found = (" ".join(line.split()).rstrip(",") for line in lines if len(line) < 160 and is_pinned(line))
-    return tuple(dict.fromkeys(found))[:_MOST_VERSIONS]
+    return tuple(dict.fromkeys(found))[:_MAX_VERSIONS]
 
 
 def _note_symbols(hunk: Hunk, original: list[str], actions: dict[str, SymbolAction]) -> None:
@@ -275,12 +275,12 @@ def _merged(first: FileChange, second: FileChange) -> FileChange:
     return FileChange(
         first.path,
         action,
-        tuple(symbol for name, symbol in symbols.items() if name not in undone)[:_MOST_SYMBOLS],
+        tuple(symbol for name, symbol in symbols.items() if name not in undone)[:_MAX_SYMBOLS],
         first.added + second.added,
         first.removed + second.removed,
-        tuple(dict.fromkeys((*first.samples, *second.samples)))[:_MOST_SAMPLES],
+        tuple(dict.fromkeys((*first.samples, *second.samples)))[:_MAX_SAMPLES],
         first.moved_from or second.moved_from,
-        tuple(dict.fromkeys((*first.versions, *second.versions)))[:_MOST_VERSIONS],
+        tuple(dict.fromkeys((*first.versions, *second.versions)))[:_MAX_VERSIONS],
         code,
     )
 
@@ -297,7 +297,7 @@ def _by_code(change: FileChange, states: tuple[str | None, str] | None) -> FileC
         return replace(change, code=(file,))
     whole = {one.name for one in symbols if one.action != "modified"}
     told = [one for one in symbols if one.action == "modified" or not _stands_in(one.name, whole)]
-    shown = tuple(SymbolChange(change.path, one.name, one.action) for one in told[:_MOST_SYMBOLS])
+    shown = tuple(SymbolChange(change.path, one.name, one.action) for one in told[:_MAX_SYMBOLS])
     return replace(change, code=(file, *symbols), symbols=shown)
 
 
@@ -308,4 +308,4 @@ def _stands_in(name: str, others: set[str]) -> bool:
 
 def _sample(line: str) -> str:
     line = " ".join(line.split())
-    return line if len(line) <= _LONGEST_SAMPLE and re.search(r"\w", line) else ""
+    return line if len(line) <= _MAX_SAMPLE_LENGTH and re.search(r"\w", line) else ""

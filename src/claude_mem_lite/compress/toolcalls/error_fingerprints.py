@@ -18,7 +18,7 @@ from claude_mem_lite.models import Event, ToolCall
 _ANCHOR = "error:"
 _LENGTH = 12
 _MOST = 6
-_LONGEST_ERROR = 1_000
+_MAX_ERROR_LENGTH = 1_000
 # An error that says less than this is told apart by the program it came from.
 _FEW_WORDS = 2
 _NO_TIME = datetime.fromtimestamp(0, UTC)
@@ -90,7 +90,7 @@ _GOES_ON = lazy(
     r"[.;:,] (?=\S)|\s(?:[–—-]|=>|->|→|\(|means?|comes?|happens?|is|was|when|if|because|on|in|unless|until)\s"
 )
 _PLACE_BEHIND = lazy(r"\s\([^()\s]*:\d+(?::\d+)?\)$")
-_MOST_LINES = 20
+_MAX_LINES = 20
 
 
 def fingerprint(error: str, command: str = "") -> str:
@@ -105,7 +105,7 @@ def fingerprint(error: str, command: str = "") -> str:
 
 def normalised(error: str) -> str:
     """An error without what changes from one sighting to the next; the words that tell it apart stay."""
-    text = " ".join(clean(error[:_LONGEST_ERROR]).translate(_QUOTES).lower().split())
+    text = " ".join(clean(error[:_MAX_ERROR_LENGTH]).translate(_QUOTES).lower().split())
     if (job := _JOB.fullmatch(text)) and (job["shell"] or not job["command"]):
         return job["end"]
     text = _URL.sub(lambda found: found[1].replace("/", " "), text)
@@ -173,8 +173,8 @@ def anchors_named(told: str) -> tuple[str, ...]:
     """What the errors are known by that somebody wrote down, each by itself or in a sentence that goes on behind it:
     "ModuleNotFoundError: No module named 'lxml' means that …". `anchors_of_words` finds them again."""
     found: dict[str, None] = {}
-    for line in told.split("\n")[:_MOST_LINES]:
-        for named in _NAMED.finditer(line[:_LONGEST_ERROR]):
+    for line in told.split("\n")[:_MAX_LINES]:
+        for named in _NAMED.finditer(line[:_MAX_ERROR_LENGTH]):
             ends = [end.start() for end in _GOES_ON.finditer(named[0])][:_MOST]
             found |= dict.fromkeys(named[0][:end].strip(" .") for end in (*ends, len(named[0])))
     return _anchors(found)

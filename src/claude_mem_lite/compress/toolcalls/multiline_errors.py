@@ -14,7 +14,7 @@ _LONGEST = 600
 _TRACEBACK = lazy(r"Traceback \(most recent call last\):\n((?:[ \t][^\n]*\n|\n(?=[ \t]))*)(\S[^\n]*)")
 _PYTHON_FRAME = lazy(r"File \"([^\"\n]+)\", line (\d+)")
 _PYTHON_LIBRARY = lazy(r"site-packages|dist-packages|/lib/python|^<")
-_MOST_TRACEBACKS = 3
+_MAX_TRACEBACKS = 3
 
 _THROWN = lazy(
     r"(?:Uncaught |Unhandled exception\. |Exception in thread \"[^\"\n]*\" |Caused by: )?"
@@ -60,7 +60,7 @@ def problems(output: str) -> list[str]:
 
 def _tracebacks(output: str) -> Iterator[str]:
     """Exceptions of Python, the one that ended it first, then those it came from."""
-    found = _TRACEBACK.findall(output)[-_MOST_TRACEBACKS:]
+    found = _TRACEBACK.findall(output)[-_MAX_TRACEBACKS:]
     for frames, error in reversed(found):
         own = [f"{path}:{line}" for path, line in _PYTHON_FRAME.findall(frames) if not _PYTHON_LIBRARY.search(path)]
         yield f"{error.strip()} ({own[-1]})" if own else error.strip()

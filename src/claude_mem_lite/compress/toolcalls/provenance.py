@@ -69,7 +69,7 @@ _OWN_TOOLS = lazy(r"(?i)read|view|edit|write|update|notebook|bash|shell|glob|gre
 # Planning and asking tell nothing of the world; what a sub-agent heard is in its own calls.
 _SILENT_TOOLS = lazy(r"^(?:Todo|Task|Agent$|AskUser|ExitPlan|EnterPlan|Skill|Slash|Kill)")
 _LONGEST = 100_000
-_MOST_TEXT = 2_000_000
+_MAX_TEXT = 2_000_000
 _DEEPEST = 20
 # So many words in a row are no chance: "the default value of the setting is" has seven.
 _RUN = 8
@@ -207,7 +207,7 @@ def _first_and_last(answers: Sequence[str]) -> list[str]:
     """As many of the first and of the last answers as are looked at: hundreds of pages may be read in a turn."""
     kept: dict[int, str] = {}
     for order in (range(len(answers)), reversed(range(len(answers)))):
-        left = _MOST_TEXT // 2
+        left = _MAX_TEXT // 2
         for at in order:
             if at in kept or left <= 0:
                 continue

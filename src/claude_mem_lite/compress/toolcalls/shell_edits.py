@@ -14,14 +14,14 @@ _DOCUMENT = lazy(r"(?m)^([^\n]*)<<-?[ \t]*(['\"]?)(\w+)\2([^\n]*)\n")
 _TARGET = lazy(r"(?<![\d&>])(>{1,2})[ \t]*([^\s;&|<>]+)|\btee[ \t]+(-a[ \t]+)?([^\s;&|<>-][^\s;&|<>]*)")
 _SUBSTITUTION = lazy(r"s([/|#,@])((?:\\.|(?!\1).)+)\1((?:\\.|(?!\1).)*)\1\w*")
 _ESCAPED = lazy(r"\\([^\w\s])")
-_MOST_FILES = 20
-_MOST_DOCUMENTS = 20
-_LONGEST_COMMAND = 100_000
+_MAX_FILES = 20
+_MAX_DOCUMENTS = 20
+_MAX_COMMAND_LENGTH = 100_000
 
 
 def read_shell_edits(command: str, folder: Folder) -> list[FileChange]:
     """What a command line that went well did to files of the project; folders and patterns are left out."""
-    command = command[:_LONGEST_COMMAND]
+    command = command[:_MAX_COMMAND_LENGTH]
     return [*_written(command, folder), *(change for part in shell.parts(command) for change in _changed(part, folder))]
 
 
@@ -43,7 +43,7 @@ def _changed(part: str, folder: Folder) -> Iterator[FileChange]:
     if words[0] == "mv" and len(paths) == 2:
         yield FileChange(paths[1], "new", moved_from=paths[0])
     elif words[0] == "rm":
-        yield from (FileChange(path, "deleted") for path in paths[:_MOST_FILES])
+        yield from (FileChange(path, "deleted") for path in paths[:_MAX_FILES])
 
 
 def _substituted(words: list[str], folder: Folder) -> Iterator[FileChange]:
@@ -66,7 +66,7 @@ def _substituted(words: list[str], folder: Folder) -> Iterator[FileChange]:
 def _written(command: str, folder: Folder) -> Iterator[FileChange]:
     """Files written from a here-document."""
     at = 0
-    for _ in range(_MOST_DOCUMENTS):
+    for _ in range(_MAX_DOCUMENTS):
         found = _DOCUMENT.search(command, at)
         if not found:
             return

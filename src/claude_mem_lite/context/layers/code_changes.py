@@ -26,14 +26,14 @@ from claude_mem_lite.models import Session
 from claude_mem_lite.store import sessions, symbol_changes
 
 # Fewer than would fit: beyond these, room for earlier work told more of what sessions were to touch (benchmarks).
-_SESSIONS, _MOST_SYMBOLS = 5, 20
+_SESSIONS, _MAX_SYMBOLS = 5, 20
 _MAX_OF_A_FILE = 3
 _MAX_READ = 200
 _WORTH = 0.02
 # Where there are many files, none takes the room of the others.
-_LEAST_OF_A_FILE = 2
+_MIN_OF_A_FILE = 2
 # The map is of more than what is fresh in mind, and has more room.
-_MAPPED_SESSIONS, _MOST_MAPPED = 10, 60
+_MAPPED_SESSIONS, _MAX_MAPPED = 10, 60
 
 
 def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
@@ -66,7 +66,7 @@ def _unfinished(db: sqlite3.Connection, occasion: Occasion) -> list[symbol_chang
     left = [session for session in left if not is_unused(use[session])]
     later = [occasion.session, *(one.id for one in last_sessions(db, occasion, _MAPPED_SESSIONS))]
     newest = symbol_changes.newest(db, [*left, *later], hidden=occasion.checkout.hidden, limit=_MAX_READ)
-    return [one for one in newest if one.session in left and render.is_tellable(one.change)][:_MOST_SYMBOLS]
+    return [one for one in newest if one.session in left and render.is_tellable(one.change)][:_MAX_SYMBOLS]
 
 
 def _line_of_file(file: str, lines: Sequence[str]) -> str:
@@ -81,7 +81,7 @@ def function_map(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -
         return []
     use = session_factors(db, [one.id for one in found])
     of_use = [one.id for one in found if not is_unused(use[one.id])]
-    newest = symbol_changes.newest(db, of_use, hidden=occasion.checkout.hidden, limit=_MOST_MAPPED)
+    newest = symbol_changes.newest(db, of_use, hidden=occasion.checkout.hidden, limit=_MAX_MAPPED)
     seen = [one for one in newest if render.is_tellable(one.change)]
     states = occasion.checkout.states([one.change for one in seen])
     by_file: dict[str, list[Item]] = {}
@@ -92,12 +92,12 @@ def function_map(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -
         shown = line if lines else f"{render.file_line(one.change.file)}\n{line}"
         order = newest_first(rank, len(seen), one.at)
         lines.append(Item(shown, one.session, "changed in the last sessions", order=order))
-    return list(_by_file(by_file, _MOST_MAPPED, explained=occasion.explained))
+    return list(_by_file(by_file, _MAX_MAPPED, explained=occasion.explained))
 
 
 def _by_file(by_file: Mapping[str, Sequence[Item]], most: int, *, explained: bool) -> Iterator[Item]:
     """Yield the lines file by file, each file up to its share; the others only for an explanation."""
-    most_of_a_file = max(_LEAST_OF_A_FILE, most // max(len(by_file), 1))
+    most_of_a_file = max(_MIN_OF_A_FILE, most // max(len(by_file), 1))
     for place, items in enumerate(by_file.values(), 1):
         for line, item in enumerate(items[: None if explained else most_of_a_file], 1):
             file = f"file {place} of {len(by_file)}, line {line} of {most_of_a_file} at most"
@@ -105,20 +105,20 @@ def _by_file(by_file: Mapping[str, Sequence[Item]], most: int, *, explained: boo
             yield replace(item, order=f"{item.order}; {file}; {NO_FLOOR}", left_out=left_out)
 
 
-_MOST_SESSIONS = 10
+_MAX_SESSIONS = 10
 # Of so many sessions, blocks and next steps are told even without an open handoff.
 _OPEN_SESSIONS = 3
 
 
 def impl(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
     """What was done, without what was decided: that is told while it holds."""
-    found = last_sessions(db, occasion, _MOST_SESSIONS)
+    found = last_sessions(db, occasion, _MAX_SESSIONS)
     return _lines(db, occasion, setting, ("impl",), found, _orders(found))
 
 
 def dec(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
     """What was decided and holds."""
-    found = last_sessions(db, occasion, _MOST_SESSIONS)
+    found = last_sessions(db, occasion, _MAX_SESSIONS)
     return _lines(db, occasion, setting, ("dec",), found, _orders(found))
 
 

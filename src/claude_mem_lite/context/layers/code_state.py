@@ -13,10 +13,10 @@ from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
 from claude_mem_lite.store import retirements
 from claude_mem_lite.store.branches import is_hidden
 
-LEAST_CONFIDENCE = 0.5
+MIN_CONFIDENCE = 0.5
 LONGEST = 420
 """How much of a memory is told, in characters."""
-_MOST_BACK = 20
+_MAX_BACK = 20
 
 
 def verdict_of(memory: Memory, verdicts: Mapping[str, Freshness]) -> Verdict:
@@ -49,7 +49,7 @@ def back_again(db: sqlite3.Connection, occasion: Occasion, kinds: Sequence[Kind]
         return []
     found = [
         memory
-        for memory in retirements.newest_by_code(db, occasion.place.project, _MOST_BACK)
+        for memory in retirements.newest_by_code(db, occasion.place.project, _MAX_BACK)
         if memory.kind in kinds
         and memory.scope == f"project:{occasion.place.project}"
         and memory.session != occasion.session
@@ -72,8 +72,8 @@ def why_never(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
 
 
 def why_unsure(memory: Memory) -> str:
-    is_sure = memory.confidence >= LEAST_CONFIDENCE or memory.pinned
-    return "" if is_sure else f"not sure enough: confidence {memory.confidence:.2f}, the floor is {LEAST_CONFIDENCE:g}"
+    is_sure = memory.confidence >= MIN_CONFIDENCE or memory.pinned
+    return "" if is_sure else f"not sure enough: confidence {memory.confidence:.2f}, the floor is {MIN_CONFIDENCE:g}"
 
 
 def item_of(

@@ -20,9 +20,9 @@ _HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note"
 _GUIDING: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
 _GROUPS = ("pinned", "stated guidance", "stated, no guidance", "not stated")
 """All of one group come before those of the next, whatever their scores."""
-_MOST_WRITTEN = 30
+_MAX_WRITTEN = 30
 _WORTH_OF_LESSON, _WORTH_OF_DECISION = 0.08, 0.05
-_MOST_CANDIDATES = 60
+_MAX_CANDIDATES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _items(
         return replace(made, score=own.score, floor=floor, worth=worth, order=_order(own))
 
     if not occasion.explained:
-        good = good[:_MOST_WRITTEN]  # writing a line takes half a millisecond, and no budget has room for more
+        good = good[:_MAX_WRITTEN]  # writing a line takes half a millisecond, and no budget has room for more
     items = list(items_of(db, good, [one.memory for one in candidates if not one.left_out or one.is_low], item))
     if not occasion.explained:
         return items
@@ -157,7 +157,7 @@ def _found(db: sqlite3.Connection, occasion: Occasion, scopes: Sequence[str], ki
     found = []
     for scope in scopes:
         found += memories.in_scope(
-            db, scope, kinds, since=occasion.since, hidden=occasion.checkout.hidden, limit=_MOST_CANDIDATES
+            db, scope, kinds, since=occasion.since, hidden=occasion.checkout.hidden, limit=_MAX_CANDIDATES
         )
         if scope.startswith("project:"):
             found += back_again(db, occasion, kinds)

@@ -9,30 +9,30 @@ from datetime import datetime
 from typing import NamedTuple
 
 from claude_mem_lite.code.freshness.verdicts import Freshness
-from claude_mem_lite.context.layers.code_state import LEAST_CONFIDENCE, back_again, item_of, why_not
+from claude_mem_lite.context.layers.code_state import MIN_CONFIDENCE, back_again, item_of, why_not
 from claude_mem_lite.context.layers.contradictions import Told, items_of
 from claude_mem_lite.context.layers.layer import FADE, Item
-from claude_mem_lite.context.layers.sessions import MOST_SESSIONS, UNUSED, last_sessions, memory_factors
+from claude_mem_lite.context.layers.sessions import MAX_SESSIONS, UNUSED, last_sessions, memory_factors
 from claude_mem_lite.context.order import confidence_floor, newest_first, shown
 from claude_mem_lite.context.project_setting import Setting, branch_words
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import NEUTRAL, SILENT, is_stated
 from claude_mem_lite.context.similarity import is_left_failing
-from claude_mem_lite.models import MOST_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
+from claude_mem_lite.models import MAX_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.branches import is_hidden
 
 _SEEN_KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
 # More than are told: decisions among them may stand in another layer.
-_MOST_CANDIDATES = 16
-_MOST_FOUND = 80
-_MOST_READ = 10 * MOST_OF_A_TURN
-_MOST_OF_A_TURN = 2
+_MAX_CANDIDATES = 16
+_MAX_FOUND = 80
+_MAX_READ = 10 * MAX_OF_A_TURN
+_MAX_OF_A_TURN = 2
 _LONGEST = 160
 """Of more work less is told of each: its id leads to the rest."""
 # What is most like the work at hand is told whatever files it is about.
 _BY_RELEVANCE_ALONE = 1
-_RELEVANCE_ALONE, _MOST_NEW_FILES = 0.2, 3
+_RELEVANCE_ALONE, _MAX_NEW_FILES = 0.2, 3
 _WORTH = 0.025
 _OUTRANKED = "others come before it"
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ def observations(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -
     candidates = _candidates(db, [hit.memory for hit in alike], occasion, "like the work at hand")
     spread = _Spread({hit.memory.id: hit for hit in alike}, _known_files(db, occasion))
     told = spread.told(candidates)
-    if len(told) < _MOST_CANDIDATES or occasion.explained:
+    if len(told) < _MAX_CANDIDATES or occasion.explained:
         candidates += _recent(db, occasion, {hit.memory.id for hit in alike})
         told = _without_crowding([*told, *candidates])
     admitted = [one.memory for one in candidates if not one.left_out]
@@ -90,7 +90,7 @@ class _Candidate:
     def item(self, occasion: Occasion, told: Told | None = None) -> Item:
         note, dated = (told.note, told.is_dated) if told else ("", False)
         made = item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
-        floor = confidence_floor(self.memory.confidence, LEAST_CONFIDENCE, is_pinned=self.memory.pinned)
+        floor = confidence_floor(self.memory.confidence, MIN_CONFIDENCE, is_pinned=self.memory.pinned)
         return replace(made, worth=self.worth * self.memory.confidence, order=f"{self.order}; {floor}")
 
 
@@ -119,7 +119,7 @@ def _alike(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list
     found: dict[str, _Alike] = {}
     for query in filter(None, (setting.query, branch_words(occasion.place.branch))):
         try:
-            hits = occasion.search(db, query, filters, occasion.now, _MOST_FOUND)
+            hits = occasion.search(db, query, filters, occasion.now, _MAX_FOUND)
         except Exception as error:  # noqa: BLE001  the newest will do
             log.warning("no search for the context", extra={"error": type(error).__name__})
             continue
@@ -140,7 +140,7 @@ def _alike(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list
 
 def _known_files(db: sqlite3.Connection, occasion: Occasion) -> set[str]:
     """The files that the session index tells of."""
-    found = last_sessions(db, occasion, MOST_SESSIONS)
+    found = last_sessions(db, occasion, MAX_SESSIONS)
     return {file for session in found for file in session.summary.files_edited}
 
 
@@ -157,7 +157,7 @@ class _Spread:
     def told(self, found: Sequence[_Candidate]) -> list[_Candidate]:
         pool = [one for one in found if not one.left_out]
         told: list[_Candidate] = []
-        while pool and len(told) < _MOST_CANDIDATES:
+        while pool and len(told) < _MAX_CANDIDATES:
             alone = len(told) < _BY_RELEVANCE_ALONE
             best = max(pool, key=self._relevance if alone else self._value)
             pool.remove(best)
@@ -181,7 +181,7 @@ class _Spread:
         return self._relevance(one) * (_RELEVANCE_ALONE + self._new_files(one))
 
     def _new_files(self, one: _Candidate) -> int:
-        return min(len(set(one.memory.files) - self.seen), _MOST_NEW_FILES)
+        return min(len(set(one.memory.files) - self.seen), _MAX_NEW_FILES)
 
     def _sum(self, one: _Candidate, *, alone: bool) -> str:
         """Return the value as a product, as the files told of so far make it."""
@@ -210,11 +210,11 @@ def _outranked(one: _Candidate, told: Sequence[_Candidate]) -> _Candidate:
     if one.left_out:
         return one
     of_turn = sum(1 for other in told if other.turn == one.turn)
-    before = f"{len(told)} before it, {_MOST_CANDIDATES} at most"
-    if of_turn >= _MOST_OF_A_TURN:
-        before = f"{of_turn} of its turn before it, {_MOST_OF_A_TURN} at most"
-    elif of_turn and one.memory.confidence <= LEAST_CONFIDENCE:
-        before = f"{of_turn} of its turn before it, and the next needs a confidence over {shown(LEAST_CONFIDENCE)}"
+    before = f"{len(told)} before it, {_MAX_CANDIDATES} at most"
+    if of_turn >= _MAX_OF_A_TURN:
+        before = f"{of_turn} of its turn before it, {_MAX_OF_A_TURN} at most"
+    elif of_turn and one.memory.confidence <= MIN_CONFIDENCE:
+        before = f"{of_turn} of its turn before it, and the next needs a confidence over {shown(MIN_CONFIDENCE)}"
     return replace(one, left_out=_OUTRANKED, order=f"{one.order}; {before}")
 
 
@@ -226,7 +226,7 @@ def _newest(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
         since=occasion.since,
         without_session=occasion.session or None,
         hidden=occasion.checkout.hidden,
-        limit=_MOST_READ,
+        limit=_MAX_READ,
     )
     found += back_again(db, occasion, _SEEN_KINDS)
     found.reverse()  # of one turn the first comes first: what it was about stands before what else it did
@@ -239,11 +239,11 @@ def _without_crowding(found: Sequence[_Candidate]) -> list[_Candidate]:
     told: dict[str, _Candidate] = {}
     for one in found:
         turn = one.turn
-        is_second = 0 < of_turn[turn] < _MOST_OF_A_TURN and one.memory.confidence > LEAST_CONFIDENCE
+        is_second = 0 < of_turn[turn] < _MAX_OF_A_TURN and one.memory.confidence > MIN_CONFIDENCE
         if not one.left_out and one.memory.id not in told and (not of_turn[turn] or is_second):
             of_turn[turn] += 1
             told[one.memory.id] = one
-    return list(told.values())[:_MOST_CANDIDATES]
+    return list(told.values())[:_MAX_CANDIDATES]
 
 
 def _handed_off(db: sqlite3.Connection, memory: Memory) -> str:

@@ -40,7 +40,7 @@ def is_unused(use: float) -> bool:
     return use <= SILENT
 
 
-MOST_SESSIONS = 10
+MAX_SESSIONS = 10
 _MAX_CANDIDATES = 60
 _MAX_FILES = 2
 _WORTH_OF_NEWEST, _FADE_OF_SESSIONS = 0.1, 0.92
@@ -53,7 +53,7 @@ _SAYS_ALL = 1.0
 _SAID = "said by a newer one"
 _CAME_TO_NOTHING = "came to nothing"
 GONE = "gone: its code is not here"
-_MOST_TIED = 60
+_MAX_TIED = 60
 
 
 def handoff(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
@@ -92,7 +92,7 @@ def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Ite
 
 def open_handoffs(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
     """What the last few of other sessions left open here and nobody has taken up since, the newest first."""
-    at_work = [one for one in last_sessions(db, occasion, MOST_SESSIONS) if one.summary.files_edited]
+    at_work = [one for one in last_sessions(db, occasion, MAX_SESSIONS) if one.summary.files_edited]
     found = memories.left_open(
         db,
         occasion.place.project,
@@ -142,7 +142,7 @@ def _repeated(shared: int, words: int) -> str:
 
 def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
     """One headline for each of the last sessions."""
-    return _headlines(db, occasion, MOST_SESSIONS, tuple)
+    return _headlines(db, occasion, MAX_SESSIONS, tuple)
 
 
 def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
@@ -157,7 +157,7 @@ def _headlines(
     found = last_sessions(db, occasion, limit)
     tagged = are_all_elsewhere(found, occasion)
     # Only of the newest: to look at the code of all of them takes longer than all the rest.
-    gone = without_code(db, occasion, [one.id for one in found[:MOST_SESSIONS]])
+    gone = without_code(db, occasion, [one.id for one in found[:MAX_SESSIONS]])
     use = session_factors(db, [one.id for one in found])
     headlines = told_as([one.summary for one in found])
     is_any_known = not all(map(_is_only_asked, found))
@@ -219,7 +219,7 @@ def are_all_elsewhere(found: list[Session], occasion: Occasion) -> bool:
 
 def without_code(db: sqlite3.Connection, occasion: Occasion, found: Sequence[str]) -> set[str]:
     """Those of the sessions that changed code of which nothing is here: reverted, deleted, or never brought here."""
-    tied = memories.tied_to_code(db, list(dict.fromkeys(found)), _MOST_TIED)
+    tied = memories.tied_to_code(db, list(dict.fromkeys(found)), _MAX_TIED)
     verdicts = occasion.checkout.freshness(tied)
     left = {memory.session for memory in tied if verdict_of(memory, verdicts) != "gone"}
     return {memory.session for memory in tied} - left

@@ -19,7 +19,7 @@ from claude_mem_lite.store import memories, memory_links, memory_queries, tombst
 _SAYS_IT, _SAYS_MOST_OF_IT = 0.8, 0.6
 # "Decided to …" has one word more than what was decided.
 _REPEATS_IT = 0.7
-_MOST_STATED = 60
+_MAX_STATED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _stated(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> lis
     """What the user stated or pinned that holds here: it is told in those words, in a layer of its own."""
     language = [f"language:{setting.language}"] if setting.language else []
     scopes = [f"project:{occasion.place.project}", *language, "universal"]
-    found = [one for scope in scopes for one in memories.in_scope(db, scope, (), since=None, limit=_MOST_STATED)]
+    found = [one for scope in scopes for one in memories.in_scope(db, scope, (), since=None, limit=_MAX_STATED)]
     return [_words(memory) for memory in found if memory.kind != "handoff"]
 
 

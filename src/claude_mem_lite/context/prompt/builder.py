@@ -26,15 +26,15 @@ from claude_mem_lite.store.index import fts
 
 Weigh = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[Weighed]]
 """As `search.hybrid.Search.weigh`."""
-MOST_ITEMS = 3
-_MOST_WEIGHED = 24
-_MOST_LOOKED_AT = 8
+MAX_ITEMS = 3
+_MAX_WEIGHED = 24
+_MAX_LOOKED_AT = 8
 # A prompt with less to go by fits anything; so does a memory that shares less with it, unless its title has it all.
-_LEAST_STRENGTH = 1.0
-_LEAST_SHARED = 1.3
-_LEAST_ASKED = 2.0
+_MIN_STRENGTH = 1.0
+_MIN_SHARED = 1.3
+_MIN_ASKED = 2.0
 # What has nearly all that the prompt speaks of is given at half the floor: questions are short.
-_MOST_WORDS, _LEAST_OF_MOST = 0.75, 2.0
+_MAX_WORDS, _MIN_OF_MOST = 0.75, 2.0
 _WITH_MOST_WORDS = 0.5
 _BELOW = "below the floor"
 _OUTRANKED = "others come before it"
@@ -44,7 +44,7 @@ _NO_FLOOR = Floor(0.0, exception="it contradicts another that is given")
 _YOUNG = 50
 _OLD = 200
 # Reading one for its words takes half a millisecond.
-_MOST_READ = 16
+_MAX_READ = 16
 _OF_A_WORD, _OF_ALL_WORDS = 0.4, 0.4
 
 
@@ -84,9 +84,9 @@ def build_for_prompt(
     in_force = Floor(floor)
     if budget_tokens <= 0:
         silent = "the budget of the session is used up"
-    elif asked.strength < _LEAST_STRENGTH:
+    elif asked.strength < _MIN_STRENGTH:
         silent = "the prompt says too little to go by"
-    elif ask is not None and asked.strength >= _LEAST_ASKED and is_question(asked.text):
+    elif ask is not None and asked.strength >= _MIN_ASKED and is_question(asked.text):
         found = answers(db, asked.text, occasion, here, ask)
         in_force = found[0].floor if found else in_force
         candidates = [Candidate(one.given.memory, None, one.floor, left_out=one.left_out, answer=one) for one in found]
@@ -96,7 +96,7 @@ def build_for_prompt(
         in_force = scoring.floor_among(number, floor)
         candidates = _Choosing(db, asked, occasion, here, in_force, number).candidates(weigh)
         silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
-    chosen = [one for one in candidates if not one.left_out][:MOST_ITEMS]
+    chosen = [one for one in candidates if not one.left_out][:MAX_ITEMS]
     given = list(map(_given, chosen))
     opposites = here.opposites(db, given, "contradiction")
     given = with_relations(db, [*given, *opposites])
@@ -110,7 +110,7 @@ def build_for_prompt(
         tokens=made.tokens,
         build_ms=round((time.perf_counter() - began) * 1000, 2),
         why_silent=silent,
-        asked=f"prompt {asked.explained(asked.words)}; the floor is {_LEAST_STRENGTH:g}" if occasion.explained else "",
+        asked=f"prompt {asked.explained(asked.words)}; the floor is {_MIN_STRENGTH:g}" if occasion.explained else "",
         floor=in_force,
         candidates=tuple(candidates),
     )
@@ -157,8 +157,8 @@ class _Choosing:
     def candidates(self, weigh: Weigh) -> list[Candidate]:
         """What could be given, the best first."""
         filters = Filters(project=self.occasion.place.project)
-        weighed = weigh(self.db, self.asked.text, self.asked.asked, filters, _MOST_WEIGHED)
-        young = weighed[:_MOST_READ] if self.number < _OLD else []
+        weighed = weigh(self.db, self.asked.text, self.asked.asked, filters, _MAX_WEIGHED)
+        young = weighed[:_MAX_READ] if self.number < _OLD else []
         matches = {one.memory.id: Match(one.words, one.cosine) for one in weighed}
         matches |= {one.memory.id: self._match_among_few(one) for one in young}
         own = [one.memory for one in weighed if one.memory.origin not in FOREIGN_ORIGINS]
@@ -219,10 +219,10 @@ class _Choosing:
         """The same with the words that it has, and the floors that hold for it."""
         found = tuple(self.asked.found_in(one.memory))
         shared, asked = self.asked.strength_in(found), self.asked.strength
-        has_most = shared >= max(_MOST_WORDS * asked, _LEAST_OF_MOST)
+        has_most = shared >= max(_MAX_WORDS * asked, _MIN_OF_MOST)
         floor = one.floor
         if has_most and floor.value > self._lowest.value:
-            least = f"{_MOST_WORDS:g} × {asked:g}" if _MOST_WORDS * asked > _LEAST_OF_MOST else f"{_LEAST_OF_MOST:g}"
+            least = f"{_MAX_WORDS:g} × {asked:g}" if _MAX_WORDS * asked > _MIN_OF_MOST else f"{_MIN_OF_MOST:g}"
             floor = self._floor_with_most(f": {shared:g} of {asked:g}, from {least} on")
         return replace(one, found=found, floor=floor, shared=self._shared(found, one.memory.title))
 
@@ -231,7 +231,7 @@ class _Choosing:
         strength = self.asked.strength_in(found)
         has_all = strength >= self.asked.strength and set(found) <= set(self.asked.words_in(title))
         exception = "its title has all words of the prompt" if has_all else ""
-        return Shared(strength, self.asked.explained(found), _LEAST_SHARED, exception)
+        return Shared(strength, self.asked.explained(found), _MIN_SHARED, exception)
 
     def _why_unsure(self, one: Candidate) -> str:
         """Why a score that is half as high as it should be is not enough; '' when it is."""
@@ -247,7 +247,7 @@ class _Choosing:
 
     def _checked(self, scored: Sequence[Candidate]) -> list[Candidate]:
         """The same, with those that would be given looked at once more: their words, and the code they tell of."""
-        hopeful = [one for one in scored if not one.left_out][:_MOST_LOOKED_AT]
+        hopeful = [one for one in scored if not one.left_out][:_MAX_LOOKED_AT]
         verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
         checked = {one.memory.id: replace(one, left_out=one.left_out or _OUTRANKED) for one in scored}
         if self.occasion.explained:  # nobody waits: each is read, for the floor that holds for it
@@ -256,7 +256,7 @@ class _Choosing:
                 checked[one.memory.id] = replace(one, left_out=why)
         given: list[Memory] = []
         for one in hopeful:
-            if len(given) == MOST_ITEMS:  # reading the others for their words would take as long again
+            if len(given) == MAX_ITEMS:  # reading the others for their words would take as long again
                 break
             read = self._read(one)
             why = why_not(one.memory, verdicts) or self._why_unsure(read) or self._why_unfinished(one.memory)

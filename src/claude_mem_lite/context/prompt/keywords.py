@@ -10,16 +10,16 @@ from pathlib import Path
 
 from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.config_loader import read_synonyms
-from claude_mem_lite.models import LONGEST_PROMPT, Memory
+from claude_mem_lite.models import MAX_PROMPT_LENGTH, Memory
 from claude_mem_lite.text import query_words, stems
 
-MOST_TERMS = 10
-_MOST_MATCHED = 48
+MAX_TERMS = 10
+_MAX_MATCHED = 48
 # Each has to be counted, and somebody waits.
-_MOST_ASKED = 16
+_MAX_ASKED = 16
 _ENOUGH = 4
 # In the explanation of a pasted page; what a memory can share is never more.
-_MOST_NAMED = _MOST_MATCHED
+_MAX_NAMED = _MAX_MATCHED
 _LOOKED_THROUGH = 6_000
 # Written by the client in the user's name.
 _NOT_TYPED = re.compile(r"\s*(?:<(?:task-notification|local-command|command-|bash-|system-reminder)|/[\w:-]+\s*$)")
@@ -70,7 +70,7 @@ class Keywords:
         telling = [word for word in self.words if word not in COMMON]
         words = telling if len(telling) >= _ENOUGH else self.words
         also = (word for term in self.terms for word in self.synonyms.get(term, ()))
-        return list(dict.fromkeys((*words[:_MOST_ASKED], *also)))[:_MOST_ASKED]
+        return list(dict.fromkeys((*words[:_MAX_ASKED], *also)))[:_MAX_ASKED]
 
     @property
     def strength(self) -> float:
@@ -93,7 +93,7 @@ class Keywords:
     def words_in(self, text: str) -> list[str]:
         """The same of a text."""
         there = stems(text).keys()
-        return [word for word in self.words[:_MOST_MATCHED] if not there.isdisjoint(self._stems_of(word))]
+        return [word for word in self.words[:_MAX_MATCHED] if not there.isdisjoint(self._stems_of(word))]
 
     def strength_in(self, found: Sequence[str]) -> float:
         """How much the words that were found say."""
@@ -120,19 +120,19 @@ class Keywords:
 
 def read(prompt: str, synonyms: Mapping[str, tuple[str, ...]]) -> Keywords:
     """The keywords of a prompt; none when it is small talk, or nobody typed it."""
-    typed = "" if _NOT_TYPED.match(prompt) else without_own_blocks(prompt)[:LONGEST_PROMPT]
+    typed = "" if _NOT_TYPED.match(prompt) else without_own_blocks(prompt)[:MAX_PROMPT_LENGTH]
     words = [word for word in query_words(typed) if word not in SMALL_TALK and _can_tell(word)]
     written = [name.strip("./-") for name in _NAME.findall(typed)]
     names = {word for name in written for word in query_words(name)[:1]}
     ranked = sorted(words, key=lambda word: (word in COMMON, word not in names))
-    terms = tuple(ranked[:MOST_TERMS])
+    terms = tuple(ranked[:MAX_TERMS])
     known = {term: synonyms[term] for term in terms if term in synonyms}
     return Keywords(typed, tuple(words), terms, known, frozenset(names))
 
 
 def _named(words: Sequence[str]) -> str:
-    more = len(words) - _MOST_NAMED
-    return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(words) - _MAX_NAMED
+    return ", ".join(words[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _text_of(memory: Memory) -> str:

@@ -16,7 +16,7 @@ from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 BACKLOG_AGE_S = 300
 LOW_DISK_BYTES, FULL_DISK_BYTES = 500 * 2**20, 20 * 2**20
-MOST_FILES = 50_000
+MAX_FILES = 50_000
 """More than a home ever holds, but for a spool that nobody takes in."""
 FUTURE_S = 300
 _OTHERS, _OWNER = 0o077, 0o700
@@ -93,7 +93,7 @@ def check_permissions(home: Home) -> Check:
 
 def entries(home: Home) -> Iterator[tuple[Path, os.stat_result]]:
     """Every folder and file of ours in the home, with how it is; links and what is not ours by name are left out."""
-    left = MOST_FILES
+    left = MAX_FILES
     waiting = [home.root / name for name in _names(home.root) if is_name_of_ours(name) and name not in _OF_THE_USER]
     while waiting and left:
         left -= 1

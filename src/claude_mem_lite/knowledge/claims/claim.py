@@ -30,7 +30,7 @@ from claude_mem_lite.text import STOPWORDS
 
 Words = frozenset[str]
 
-_MOST_OF_A_VALUE = 4
+_MAX_OF_A_VALUE = 4
 # Where what stands before it no longer has a say in what follows.
 _CLAUSE_END = lazy(r"[,;.!?]|\b(?:so|but|and|then)\b", re.I)
 _COLON_AFTER_DENIAL = lazy(r"(?i)\b(never|not|don't|avoid|stop)\s*:\s*")
@@ -154,7 +154,7 @@ def _value(text: str) -> Words:
     """The words of what is taken or dropped; nothing when it is too long to be the name of something."""
     words = [SAME_NAMES.get(word, word) for word in words_of(text) if word not in FILLERS]
     split = [part for word in words for part in _apart(word)]
-    return frozenset(split) if 0 < len(split) <= _MOST_OF_A_VALUE else frozenset()
+    return frozenset(split) if 0 < len(split) <= _MAX_OF_A_VALUE else frozenset()
 
 
 def _apart(word: str) -> list[str]:

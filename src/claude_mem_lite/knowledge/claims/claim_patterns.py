@@ -125,7 +125,7 @@ _FORM = lazy(
 _INSTEAD = lazy(r"(?i)\s*,?\s+(?:instead of|rather than|and not|not|never|no longer)\s+(?:(?:in|as|with|to|on)\s+)?")
 _AFTER_VALUE = lazy(r"(?i)\s+(?P<by>for|in|on|when|inside|within|as)\s+|\s*[,;:(!?](?:\s|$)|\.(?:\s|$)|\s+-\s")
 _ARTICLES = _set("a an the our my your all plain simply just only always")
-_MOST_OF_A_VALUE = 4
+_MAX_OF_A_VALUE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def way_of(sentence: str) -> Way | None:
     told = _AFTER_VALUE.search(dropped if instead else value)
     after = (dropped if instead else value)[told.end() :] if told and told["by"] else ""
     taken, drops = _words(_before_end(value)), _words(_before_end(dropped))
-    if not 0 < len(taken) <= _MOST_OF_A_VALUE or len(drops) > _MOST_OF_A_VALUE:
+    if not 0 < len(taken) <= _MAX_OF_A_VALUE or len(drops) > _MAX_OF_A_VALUE:
         return None
     return Way(found["verb"].lower(), _words(f"{found['object']} {after}"), taken, drops)
 

@@ -8,7 +8,7 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.sentence_words import DENIALS, words_of
 from claude_mem_lite.text import STOPWORDS
 
-_LEAST_SHARED = 3
+_MIN_SHARED = 3
 _NUMBER_OF_A_THING = lazy(r"(?i)(?:#|\b(?:issue|pr|ticket|pull request|line|step|part|phase|commit)\s+)\d")
 # Before the value of a setting; whatever else stands before a number may be its name, as in `server 1`.
 _BEFORE_A_VALUE = frozenset(
@@ -37,7 +37,7 @@ _PAIRS = (
 )
 _OPPOSITES = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 """Words of which most are too common to tell two sentences apart, and still turn them around."""
-_LEAST_BESIDE_OPPOSITES = 2
+_MIN_BESIDE_OPPOSITES = 2
 
 
 def differ_by_a_number(one: str, other: str) -> bool:
@@ -50,7 +50,7 @@ def differ_by_a_number(one: str, other: str) -> bool:
         return False
     at = differing[0]
     shared = len({stem(a) for a, b in zip(ours, theirs, strict=True) if a == b and a not in STOPWORDS})
-    if shared < _LEAST_SHARED:
+    if shared < _MIN_SHARED:
         return False
     return all(NUMBER.fullmatch(words[at]) for words in (ours, theirs)) and _is_value(ours, at)
 
@@ -73,7 +73,7 @@ def differ_by_an_opposite(one: str, other: str) -> bool:
     if len(ours) != len(theirs) or ours == theirs:
         return False
     beside = {a for a, b in zip(ours, theirs, strict=True) if a == b and a not in STOPWORDS}
-    return len(beside) >= _LEAST_BESIDE_OPPOSITES and all(
+    return len(beside) >= _MIN_BESIDE_OPPOSITES and all(
         a == b or _OPPOSITES.get(a) == b for a, b in zip(ours, theirs, strict=True)
     )
 

@@ -9,10 +9,10 @@ from claude_mem_lite.knowledge.claims.claim import agree, content_words, contrad
 from claude_mem_lite.knowledge.claims.contradictions import in_same_order
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import (
-    LONGEST_DETAIL,
-    MOST_ANCHORS,
-    MOST_FACTS,
-    MOST_FILES,
+    MAX_ANCHORS,
+    MAX_DETAIL_LENGTH,
+    MAX_FACTS,
+    MAX_FILES,
     WORK_KINDS,
     Kind,
     Memory,
@@ -25,8 +25,8 @@ TOLD_KINDS: tuple[Kind, ...] = ("preference", "rule", "correction", "convention"
 """What the user lays down: the same is said of one kind today and of another tomorrow."""
 _MAY_REPEAT: tuple[Kind, ...] = ("failure", "project_fact")
 """What is told of a machine: its words lay nothing down that could be turned around."""
-_LEAST_SHARED = 0.85
-_LEAST_SHARED_TITLE = 0.8
+_MIN_SHARED = 0.85
+_MIN_SHARED_TITLE = 0.8
 # Text from the web or from somebody else's tool must not be joined to what can be believed.
 _OWN_ORIGINS = frozenset(("assistant", "code", "command"))
 
@@ -49,11 +49,11 @@ def say_the_same(known: Memory, new: Memory) -> bool:
         return False
     if new.kind == "failure" and _is_same_failure(known, new):
         return True
-    if not _agree(known.title, new.title) or _shared(known.title, new.title) < _LEAST_SHARED_TITLE:
+    if not _agree(known.title, new.title) or _shared(known.title, new.title) < _MIN_SHARED_TITLE:
         return False
     if new.kind not in _MAY_REPEAT and not in_same_order(known.title, new.title):
         return False
-    if _shared(_told(known), _told(new)) < _LEAST_SHARED or denials(_told(known)) != denials(_told(new)):
+    if _shared(_told(known), _told(new)) < _MIN_SHARED or denials(_told(known)) != denials(_told(new)):
         return False
     if new.kind in WORK_KINDS and new.kind not in ("decision", "discovery"):
         return _is_same_work(known, new)
@@ -101,7 +101,7 @@ def joined(known: Memory, new: Memory) -> Memory:
         symbols=tuple(dict.fromkeys((*known.symbols, *new.symbols))),
         anchors=_anchors(known, new),
         tags=_union(known.tags, new.tags),
-        detail=detail if len(detail) <= LONGEST_DETAIL else known.detail,
+        detail=detail if len(detail) <= MAX_DETAIL_LENGTH else known.detail,
         last_seen_at=max(known.last_seen_at, new.last_seen_at),
         confidence=max(known.confidence, new.confidence) if is_users else known.confidence,
         made_by="user" if new.made_by == "user" else known.made_by,
@@ -113,9 +113,9 @@ def _may_be_joined(known: Memory, new: Memory) -> bool:
     if known.origin != new.origin and not {known.origin, new.origin} <= _OWN_ORIGINS:
         return False
     return (
-        len(_union(known.facts, new.facts)) <= MOST_FACTS
-        and len(_union(known.files, new.files)) <= MOST_FILES
-        and len(_anchors(known, new)) <= MOST_ANCHORS
+        len(_union(known.facts, new.facts)) <= MAX_FACTS
+        and len(_union(known.files, new.files)) <= MAX_FILES
+        and len(_anchors(known, new)) <= MAX_ANCHORS
     )
 
 

@@ -30,8 +30,8 @@ REPLACEABLE_KINDS: tuple[Kind, ...] = (
 """What lays something down that something newer may replace. What work was done stays true, whatever comes later."""
 _EXCHANGEABLE_KINDS: tuple[Kind, ...] = ("preference", "rule", "convention", "correction")
 _QUOTED = lazy(r'said(?: on \S+)?: "([^"\n]*)"')
-_MOST_CANDIDATES = 60
-_MOST_SUCCESSORS = 100
+_MAX_CANDIDATES = 60
+_MAX_SUCCESSORS = 100
 
 
 def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
@@ -188,15 +188,15 @@ def _may_replace(newer: Memory, older: Memory) -> bool:
 def _candidates(db: sqlite3.Connection, memory: Memory) -> list[int]:
     words = found_by(memory.title, is_against=memory.kind == "anti_pattern")
     return [
-        *fts.alike(db, memory, _MOST_CANDIDATES),
-        *fts.naming(db, words, memory.scope, _MOST_CANDIDATES),
+        *fts.alike(db, memory, _MAX_CANDIDATES),
+        *fts.naming(db, words, memory.scope, _MAX_CANDIDATES),
     ]
 
 
 def _chain(db: sqlite3.Connection, id_: str) -> list[str]:
     """A memory and what replaced it, one after the other."""
     found = [id_]
-    while len(found) < _MOST_SUCCESSORS:
+    while len(found) < _MAX_SUCCESSORS:
         row = db.execute("select superseded_by from memories where id = ?", (found[-1],)).fetchone()
         if row is None or not row["superseded_by"] or row["superseded_by"] in found:
             break

@@ -12,7 +12,7 @@ from claude_mem_lite.compress.prose.mentions import files_named
 from claude_mem_lite.compress.prose.statement import statement_of
 from claude_mem_lite.event_names import is_past
 from claude_mem_lite.knowledge.confidence import FIRST_OF_USER
-from claude_mem_lite.models import LONGEST_DETAIL, LONGEST_TITLE, MOST_FILES, TRANSCRIPT_TRUST, TRUST, Memory
+from claude_mem_lite.models import MAX_DETAIL_LENGTH, MAX_FILES, MAX_TITLE_LENGTH, TRANSCRIPT_TRUST, TRUST, Memory
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.text import within
@@ -35,10 +35,10 @@ def users_words(candidate: Candidate, evidence: Sequence[Candidate], *, is_every
     return Memory(
         id=memory_id(candidate),
         kind=kind_asked(said),
-        title=within(said.rstrip("."), LONGEST_TITLE),
+        title=within(said.rstrip("."), MAX_TITLE_LENGTH),
         summary=said,
         detail=detail_of(SAID_LEAD, evidence),
-        files=tuple(files_named(candidate.sentence))[:MOST_FILES],
+        files=tuple(files_named(candidate.sentence))[:MAX_FILES],
         created_at=candidate.created_at,
         last_seen_at=max(one.created_at for one in evidence),
         scope="universal" if is_everywhere else f"project:{candidate.project}",
@@ -64,13 +64,13 @@ def in_other_words(memory: Memory, candidate: Candidate, lead: str) -> Memory:
 def detail_of(lead: str, evidence: Sequence[Candidate]) -> str:
     """Return one line for each time that something was said: when, in which words, in answer to what."""
     lines = [f'{lead} on {one.created_at:%Y-%m-%d}: "{one.sentence}"{_answering(one)}' for one in evidence]
-    return within("\n".join(dict.fromkeys(lines)), LONGEST_DETAIL)
+    return within("\n".join(dict.fromkeys(lines)), MAX_DETAIL_LENGTH)
 
 
 def with_more(detail: str, more: str) -> str:
     """Return a detail with further lines, each once, as far as there is room."""
     lines = dict.fromkeys(line for line in (*detail.split("\n"), *more.split("\n")) if line)
-    return within("\n".join(lines), LONGEST_DETAIL)
+    return within("\n".join(lines), MAX_DETAIL_LENGTH)
 
 
 def _answering(candidate: Candidate) -> str:

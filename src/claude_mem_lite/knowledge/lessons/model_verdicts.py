@@ -9,7 +9,7 @@ from claude_mem_lite.compress.prose.mentions import files_named
 from claude_mem_lite.knowledge import quarantine, remember, user_edits
 from claude_mem_lite.knowledge.lessons import collection, evidence
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
-from claude_mem_lite.models import MOST_FILES, TRUST, Memory, Place, Turn
+from claude_mem_lite.models import MAX_FILES, TRUST, Memory, Place, Turn
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import tombstones
 from claude_mem_lite.store.lesson_candidates import Candidate
@@ -48,7 +48,7 @@ def _memory(lesson: ModelLesson, candidate: Candidate, turn: Turn, place: Place,
         kind=lesson.kind,
         title=user_edits.title_of(lesson.lesson.rstrip(".")),
         summary=lesson.lesson,
-        files=tuple(files_named(lesson.lesson))[:MOST_FILES],
+        files=tuple(files_named(lesson.lesson))[:MAX_FILES],
         created_at=candidate.created_at,
         last_seen_at=candidate.created_at,
         scope=f"project:{turn.project}",

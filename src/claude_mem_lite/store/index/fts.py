@@ -13,10 +13,10 @@ from claude_mem_lite.text import index_text, query_words
 # Title, summary, facts, files with symbols and tags, detail; marks tell nothing.
 _INDEX = ranking.WordIndex("memories_fts", "2.0, 1.0, 1.0, 2.0, 1.0, 0.0")
 _HASTY_INDEX = replace(_INDEX, share=0.2, is_hasty=True)
-_MOST_WORDS = 16
+_MAX_WORDS = 16
 _COMMON = 50
 _RAREST = 5
-_LEAST_KNOWN = 0.6
+_MIN_KNOWN = 0.6
 
 
 def naming_file(file: str) -> str:
@@ -135,10 +135,10 @@ def alike(db: sqlite3.Connection, memory: Memory, limit: int) -> list[int]:
     Only by the rarest words of the title: common ones would have all of a large project looked at."""
     found = [seq for anchor in memory.anchors for seq in with_anchor(db, anchor, memory.scope, limit)]
     scope = filter_tokens.scope_mark(memory.scope)
-    phrases = [ranking.phrase(word) for word in query_words(memory.title)[:_MOST_WORDS]]
+    phrases = [ranking.phrase(word) for word in query_words(memory.title)[:_MAX_WORDS]]
     times = {phrase: ranking.count(db, _INDEX, f"title : {phrase} AND marks : {scope}", _COMMON) for phrase in phrases}
     known = sorted((phrase for phrase in phrases if times[phrase]), key=lambda phrase: times[phrase])
-    if len(known) < max(_LEAST_KNOWN * len(phrases), 2):
+    if len(known) < max(_MIN_KNOWN * len(phrases), 2):
         return found
     # Two of the rarest, so that one word may differ.
     rarest = known[:_RAREST]
@@ -153,7 +153,7 @@ def count_with(db: sqlite3.Connection, word: str, scope: str, most: int) -> int:
 
 def naming(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int) -> list[int]:
     """The row numbers of memories of a scope that have any of these words in their title, newest first."""
-    phrases = [ranking.phrase(token) for word in words[:_MOST_WORDS] for token in index_text(word).split()]
+    phrases = [ranking.phrase(token) for word in words[:_MAX_WORDS] for token in index_text(word).split()]
     if not phrases:
         return []
     return _rows(

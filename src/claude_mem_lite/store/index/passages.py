@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import LONGEST_TITLE, Filters, Passage, PassageKind, Session
+from claude_mem_lite.models import MAX_TITLE_LENGTH, Filters, Passage, PassageKind, Session
 from claude_mem_lite.store.ids import one_by_prefix, short_id
 from claude_mem_lite.store.index import filter_tokens, index_queue, ranking, vectors
 from claude_mem_lite.text import index_text, one_line, within
@@ -243,4 +243,4 @@ def _from_row(row: sqlite3.Row) -> Passage:
 
 def _title(text: str) -> str:
     """The first line that says something, cut to fit."""
-    return within(next((line for line in map(one_line, text.splitlines()) if line), ""), LONGEST_TITLE)
+    return within(next((line for line in map(one_line, text.splitlines()) if line), ""), MAX_TITLE_LENGTH)

@@ -16,26 +16,26 @@ Fits = Callable[[Sequence[int]], set[int]]
 """Which of these rows are what the filters ask for."""
 
 # Scoring takes 1 µs a row where the index is small and up to 3 µs among 1,000,000 rows.
-MOST_SCORED = 5_000
+MAX_SCORED = 5_000
 # So many rows are scored all together when it comes to that.
 SMALL = 20_000
 # Of so few even what all have is scored.
 _TINY = 1_000
 # Counting the rows of a word takes 45 ns a row.
-MOST_COUNTED = 250_000
+MAX_COUNTED = 250_000
 # So many are counted of common words that are asked beside rare ones.
-_MOST_BESIDE = 80_000
-_MOST_NEWEST = 1_000
+_MAX_BESIDE = 80_000
+_MAX_NEWEST = 1_000
 # A third of all rows.
 _MANY = 3
-_MOST_WORDS = 24
+_MAX_WORDS = 24
 # Of a pasted page, the rarest are chosen among so many, by a count that takes 30 µs a word.
-_MOST_LOOKED_AT = 96
+_MAX_LOOKED_AT = 96
 _ROUGHLY = 500
-_MOST_BEGINNINGS = 3
-_SHORTEST_BEGINNING = 4
+_MAX_BEGINNINGS = 3
+_MIN_BEGINNING_LENGTH = 4
 _SOME_MORE = 20
-_LEAST_SCORE = 1e-6
+_MIN_SCORE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +45,18 @@ class WordIndex:
     table: str
     weights: str
     share: float = 1.0
-    """Of MOST_SCORED, what it may take: a search has one time for all its indexes."""
+    """Of MAX_SCORED, what it may take: a search has one time for all its indexes."""
     is_hasty: bool = False
     """Rows that have only words too common to be scored are not looked for, however few others there are, and fewer
     common words are counted beside rare ones."""
 
     @property
     def most_scored(self) -> int:
-        return int(MOST_SCORED * self.share)
+        return int(MAX_SCORED * self.share)
 
     @property
     def most_beside(self) -> int:
-        return int(_MOST_BESIDE * self.share) if self.is_hasty else _MOST_BESIDE
+        return int(_MAX_BESIDE * self.share) if self.is_hasty else _MAX_BESIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _terms(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held:
         asked = phrase(word)
         is_there = index.is_hasty or count(db, index, _and(asked, held), 1)
         rows[asked] = _rows_with(db, index, asked, everything) if is_there else 0
-        if rows[asked] or is_beginning(word) or len(word) < _SHORTEST_BEGINNING or beginnings == _MOST_BEGINNINGS:
+        if rows[asked] or is_beginning(word) or len(word) < _MIN_BEGINNING_LENGTH or beginnings == _MAX_BEGINNINGS:
             continue
         beginnings += 1
         asked = f'"{word}" *'
@@ -158,10 +158,10 @@ def _terms(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held:
 def _rarest(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held: str) -> list[str]:
     """The words of a question; of a long one the rarest that are there at all."""
     distinct = list(dict.fromkeys(words))
-    if len(distinct) <= _MOST_WORDS:
+    if len(distinct) <= _MAX_WORDS:
         return distinct
-    rows = {word: count(db, index, _and(phrase(word), held), _ROUGHLY) for word in distinct[:_MOST_LOOKED_AT]}
-    return sorted((word for word in rows if rows[word]), key=lambda word: rows[word])[:_MOST_WORDS]
+    rows = {word: count(db, index, _and(phrase(word), held), _ROUGHLY) for word in distinct[:_MAX_LOOKED_AT]}
+    return sorted((word for word in rows if rows[word]), key=lambda word: rows[word])[:_MAX_WORDS]
 
 
 def _affordable(terms: Sequence[_Term], everything: int, within: int, most_scored: int) -> list[_Term]:
@@ -175,7 +175,7 @@ def _affordable(terms: Sequence[_Term], everything: int, within: int, most_score
     for term in terms:
         scored = min(scored + term.rows, within)
         counted += term.rows
-        if scored > most_scored or counted > MOST_COUNTED or 2 * term.rows > everything:
+        if scored > most_scored or counted > MAX_COUNTED or 2 * term.rows > everything:
             break
         kept.append(term)
     return kept
@@ -234,8 +234,8 @@ def _newest(
     db: sqlite3.Connection, index: WordIndex, match: str, counted: int, fits: Fits, limit: int
 ) -> list[tuple[int, float]]:
     """The best of the newest rows that match; the newest as they come when even scoring those would take long."""
-    is_scored = counted <= MOST_COUNTED
-    score = f"-bm25({index.table}, {index.weights})" if is_scored else str(_LEAST_SCORE)
+    is_scored = counted <= MAX_COUNTED
+    score = f"-bm25({index.table}, {index.weights})" if is_scored else str(_MIN_SCORE)
     rows = db.execute(
         f"""select rowid, {score} as score from {index.table}
             where {index.table} match :match order by rowid desc""",
@@ -243,7 +243,7 @@ def _newest(
     )
     with closing(rows):
         found = ((row["rowid"], row["score"]) for row in rows)
-        newest = _fitting(found, fits, max(_MOST_NEWEST, limit) if is_scored else limit)
+        newest = _fitting(found, fits, max(_MAX_NEWEST, limit) if is_scored else limit)
     return sorted(newest, key=lambda one: one[1], reverse=True)[:limit]
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from claude_mem_lite.client.responses import number, objects, whole
-from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, text
+from claude_mem_lite.models import MAX_PROMPT_LENGTH, JsonObject, text
 from claude_mem_lite.text import counted
 from claude_mem_lite.ui.plots import WIDTH, Bar, budget_bar
 from claude_mem_lite.ui.templating import Asked, of_folder, render
 
 _LARGEST_BUDGET = 100_000
-_MOST_LEFT_OUT = 200
+_MAX_LEFT_OUT = 200
 _FRAME = "words around it"
 _FULL = 0.95
 
@@ -63,7 +63,7 @@ def context(asked: Asked) -> str:
         **places,
         chosen=chosen,
         given=given,
-        longest=LONGEST_PROMPT,
+        longest=MAX_PROMPT_LENGTH,
         largest=_LARGEST_BUDGET,
         fresh=f"/context?{urlencode({**given, 'only': 'start'})}",
     )
@@ -92,8 +92,8 @@ def _start(asked: Asked, project: str) -> dict[str, object]:
         "by_value": all(one.cap is None for one in layers),
         "share": f"{tokens / budget:.0%}" if budget else "",
         "free": max(budget - tokens, 0),
-        "out": out[:_MOST_LEFT_OUT],
-        "more_out": max(len(out) - _MOST_LEFT_OUT, 0),
+        "out": out[:_MAX_LEFT_OUT],
+        "more_out": max(len(out) - _MAX_LEFT_OUT, 0),
         "why_nothing": _why_nothing(told),
     }
 
@@ -141,7 +141,7 @@ def _why_nothing(told: JsonObject) -> str:
 
 
 def _tried(asked: Asked, project: str) -> dict[str, object]:
-    prompt = asked.chosen("prompt")[:LONGEST_PROMPT]
+    prompt = asked.chosen("prompt")[:MAX_PROMPT_LENGTH]
     answer = asked.client.prompt_context("", prompt, project=project, explain=True) if prompt else None
     return {
         "prompt": prompt,

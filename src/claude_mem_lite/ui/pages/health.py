@@ -12,8 +12,8 @@ from claude_mem_lite.ui.templating import Asked, render
 
 _DAYS = (7, 30, 90, 180)
 _USUAL_DAYS = 30
-_MOST_PROJECTS = 12
-_MOST_RECOVERIES = 5
+_MAX_PROJECTS = 12
+_MAX_RECOVERIES = 5
 
 
 def health(asked: Asked) -> str:
@@ -57,7 +57,7 @@ def _now(asked: Asked) -> dict[str, object]:
         "spend_shown": dollars(spend),
         "cap_shown": dollars(cap),
         "troubles": _troubles(told, errors, is_off=is_off),
-        "recoveries": list(reversed(asked.client.recoveries()))[:_MOST_RECOVERIES],
+        "recoveries": list(reversed(asked.client.recoveries()))[:_MAX_RECOVERIES],
     }
 
 
@@ -123,8 +123,8 @@ def _stored(stats: JsonObject) -> list[Plot]:
         for one in objects(memories, "by_project")
         if whole(one, "memories")
     ]
-    others = sum(count for _, count in found[_MOST_PROJECTS:])
-    projects = [*found[:_MOST_PROJECTS], *([(counted(len(found) - _MOST_PROJECTS, "other"), others)] if others else [])]
+    others = sum(count for _, count in found[_MAX_PROJECTS:])
+    projects = [*found[:_MAX_PROJECTS], *([(counted(len(found) - _MAX_PROJECTS, "other"), others)] if others else [])]
     return [
         bars_by_name("kinds", "Memories by kind", "Kind", kinds),
         bars_by_name("projects", "Memories by project", "Project", projects),

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from claude_mem_lite.client.responses import part
 from claude_mem_lite.code.syntax.anchors import read_anchor
-from claude_mem_lite.models import LONGEST_TEXT, JsonObject, text, texts
+from claude_mem_lite.models import MAX_TEXT_LENGTH, JsonObject, text, texts
 from claude_mem_lite.ui.actions import mark_of, said
 from claude_mem_lite.ui.repeated_text import listed
-from claude_mem_lite.ui.templating import MOST_SHOWN, Asked, render, shortened
+from claude_mem_lite.ui.templating import MAX_SHOWN, Asked, render, shortened
 
-_LONGEST_FACT = 1_000
-_MOST_FACTS = 50
+_MAX_FACT_LENGTH = 1_000
+_MAX_FACTS = 50
 _FRESHNESS = {
     "fresh": "The code is as it tells.",
     "changed": "It may be stale: the code it tells of is another now.",
@@ -48,14 +48,14 @@ def _words(told: JsonObject, *, has_prompt: bool) -> dict[str, object]:
     return {
         "title": text(shown.get("title")),
         "summary": shortened(summary),
-        "detail": shortened(detail, most=max(MOST_SHOWN - len(summary), 0)),
-        "facts": [fact[:_LONGEST_FACT] for fact in facts[:_MOST_FACTS]],
+        "detail": shortened(detail, most=max(MAX_SHOWN - len(summary), 0)),
+        "facts": [fact[:_MAX_FACT_LENGTH] for fact in facts[:_MAX_FACTS]],
         "length": len(whole),
-        "is_cut": len(summary) + len(detail) > MOST_SHOWN
-        or len(facts) > _MOST_FACTS
-        or any(len(fact) > _LONGEST_FACT for fact in facts),
+        "is_cut": len(summary) + len(detail) > MAX_SHOWN
+        or len(facts) > _MAX_FACTS
+        or any(len(fact) > _MAX_FACT_LENGTH for fact in facts),
         "edited": whole,
-        "is_editable": len(whole) <= LONGEST_TEXT and len(text(told.get("title"))) <= _LONGEST_FACT,
+        "is_editable": len(whole) <= MAX_TEXT_LENGTH and len(text(told.get("title"))) <= _MAX_FACT_LENGTH,
     }
 
 

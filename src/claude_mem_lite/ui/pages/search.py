@@ -13,14 +13,14 @@ from claude_mem_lite.ui.repeated_text import listed
 from claude_mem_lite.ui.templating import EVERY_PROJECT, Asked, chosen_of, render, some, statuses_of, with_project_name
 
 _FIRST, _MOST = 25, 200
-_LONGEST_QUERY = 1_000
+_MAX_QUERY_LENGTH = 1_000
 _RAW = ("turn", "session")
 """The kinds of a passage: it is text of a session, and no memory."""
 
 
 def search(asked: Asked) -> str:
     """The page, or only what was found."""
-    query = asked.chosen("query")[:_LONGEST_QUERY]
+    query = asked.chosen("query")[:_MAX_QUERY_LENGTH]
     asked_for = chosen_of(asked, "project", "kind", "status")
     chosen = {**asked_for, "project": templating.chosen(asked)}
     is_all = asked.chosen("limit") == str(_MOST)
@@ -45,7 +45,7 @@ def search(asked: Asked) -> str:
         **values,
         chosen=chosen,
         projects=asked.client.projects(),
-        longest=_LONGEST_QUERY,
+        longest=_MAX_QUERY_LENGTH,
     )
 
 

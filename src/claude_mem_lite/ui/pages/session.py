@@ -13,7 +13,7 @@ from claude_mem_lite.ui.templating import Asked, render, shortened
 
 _TURNS_AT_ONCE = 50
 _ITEMS_AT_ONCE = 200
-_MOST_RECEIPTS = 50
+_MAX_RECEIPTS = 50
 _PROSE = {"request": "Asked for", "investigated": "Looked into", "learned": "Learned", "completed": "Done"}
 _LISTS = {
     "key_decisions": "Decided",
@@ -65,7 +65,7 @@ def session(asked: Asked) -> str:
     timeline = _timeline(asked, id_)
     if asked.chosen("only") == "turns":
         return render("session_turns.html", **timeline)
-    given = [_given(one) for one in asked.client.receipts(Where(""), session=id_, limit=_MOST_RECEIPTS)]
+    given = [_given(one) for one in asked.client.receipts(Where(""), session=id_, limit=_MAX_RECEIPTS)]
     return render(
         "session.html",
         **timeline,

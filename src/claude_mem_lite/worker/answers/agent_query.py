@@ -50,16 +50,16 @@ SHARES = {"project": 200, "language": 150, "universal": 150}
 """Tokens of one answer, by where the memories hold; in this order they are told."""
 QUERY = "query"
 """The layer of an answer to a question; the start context, asked for, has its own layers."""
-MOST_QUERIES = 2
+MAX_QUERIES = 2
 SESSION_TOKENS = 3000
 """What a session is given when it starts and when it asks, in all."""
-_LEAST_TOKENS = 80
-_LEAST_RELEVANCE = 0.3
+_MIN_TOKENS = 80
+_MIN_RELEVANCE = 0.3
 _CANDIDATES = 40
-_MOST_IDS = 10
-_LONGEST_TITLE = 60
-_SHORTEST_TITLE = 40
-_MOST_TOLD_BEFORE = 5
+_MAX_IDS = 10
+_MAX_TITLE_LENGTH = 60
+_MIN_TITLE_LENGTH = 40
+_MAX_TOLD_BEFORE = 5
 _KNOWN_TOKENS = 100
 """For naming what a session knows already, where nothing else is told."""
 _CATEGORIES: dict[str, tuple[Kind, ...]] = {"guidance": GUIDANCE_KINDS, "work": WORK_KINDS, "help": HELP_KINDS}
@@ -115,7 +115,7 @@ def start(loop: Loop, asker: Asker) -> Told:
         return Told(
             "This session was given its start context already. Ask with a query, or use memory_search for one thing."
         )
-    if asker.left < _LEAST_TOKENS:
+    if asker.left < _MIN_TOKENS:
         return Told(f"{_used_up(asker)} Use memory_search and memory_get.")
     config = in_folder(loop.config, asker.place.root)
     budget = min(config.budget_tokens, asker.left)
@@ -138,8 +138,8 @@ def about(loop: Loop, db: sqlite3.Connection, asker: Asker, query: str, scope: s
     hits = loop.search.search(db, query, filters, asker.now, _CANDIDATES)
     found = _admitted(loop, db, asker, setting, [hit for hit in hits if _scope_of(hit) in scopes.values()])
     new = [one for one in found if one.memory.id not in asker.had.told]
-    before = [one.memory for one in found if one.memory.id in asker.had.told][:_MOST_TOLD_BEFORE]
-    if asker.had.queries >= MOST_QUERIES or asker.left < _LEAST_TOKENS:
+    before = [one.memory for one in found if one.memory.id in asker.had.told][:_MAX_TOLD_BEFORE]
+    if asker.had.queries >= MAX_QUERIES or asker.left < _MIN_TOKENS:
         told, layer = _ids_only(asker, new, before), IDS
     else:
         told, layer = _in_shares(db, asker, scopes, new, before), QUERY
@@ -183,7 +183,7 @@ def _scope_of(hit: Hit) -> str:
 
 def _admitted(loop: Loop, db: sqlite3.Connection, asker: Asker, setting: Setting, hits: Sequence[Hit]) -> list[Given]:
     """Those that are trusted, hold here, and are worth it, in their order."""
-    relevant = {hit.found.id: hit for hit in hits if hit.score >= _LEAST_RELEVANCE}
+    relevant = {hit.found.id: hit for hit in hits if hit.score >= _MIN_RELEVANCE}
     found = [hit.found for hit in relevant.values() if isinstance(hit.found, Memory)]
     checkout = loop.looking.checkout(db, asker.place, time_for_context())
     verdicts = checkout.freshness(found)
@@ -230,7 +230,7 @@ def _in_shares(
 
 def _title(sort: str, scope: str) -> str:
     return {"project": "memory of this project", "universal": "memory that holds everywhere"}.get(
-        sort, f"memory about {render.safe_line(scope.partition(':')[2], _LONGEST_TITLE)}"
+        sort, f"memory about {render.safe_line(scope.partition(':')[2], _MAX_TITLE_LENGTH)}"
     )
 
 
@@ -241,8 +241,8 @@ def _ids_only(asker: Asker, new: Sequence[Given], before: Sequence[Memory]) -> t
     if not new:
         return " ".join((why, *(known or ["Nothing new is known about this."]))), ()
     items = []
-    for one in new[:_MOST_IDS]:
-        title = _short(one.memory, _LONGEST_TITLE)
+    for one in new[:_MAX_IDS]:
+        title = _short(one.memory, _MAX_TITLE_LENGTH)
         line = f"#{one.memory.id} [{one.memory.kind}] {title}"
         items.append((line, ReceiptItem(one.memory.id, IDS, one.reason, estimate_tokens(line), one.score)))
     lines = [line for line, _ in items]
@@ -252,8 +252,8 @@ def _ids_only(asker: Asker, new: Sequence[Given], before: Sequence[Memory]) -> t
 
 
 def _used_up(asker: Asker) -> str:
-    if asker.had.queries >= MOST_QUERIES:
-        return f"This session has had its {MOST_QUERIES} full answers."
+    if asker.had.queries >= MAX_QUERIES:
+        return f"This session has had its {MAX_QUERIES} full answers."
     return f"This session has had its {SESSION_TOKENS} tokens of memory."
 
 
@@ -261,7 +261,7 @@ def _known(before: Sequence[Memory], room: int) -> str:
     """A line about what the session was given, or did itself; with titles as far as there is room for all of it."""
     named = [f"#{memory.id}" for memory in before]
     for at, memory in enumerate(before):
-        fuller = [*named[:at], f"{named[at]} ({_short(memory, _SHORTEST_TITLE)})", *named[at + 1 :]]
+        fuller = [*named[:at], f"{named[at]} ({_short(memory, _MIN_TITLE_LENGTH)})", *named[at + 1 :]]
         if estimate_tokens(_listed(fuller)) <= room:
             named = fuller
     return _listed(named) if named else ""

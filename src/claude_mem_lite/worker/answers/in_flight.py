@@ -14,7 +14,7 @@ from claude_mem_lite.store.session_context import Answered
 # A hook prints at once or not at all; its confirmation waits for the job thread, which may be busy for a while.
 _UNPRINTED_S = 5.0
 _PRINTED_S = 600.0
-_MOST_FILES = 5_000
+_MAX_FILES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class OnTheirWay:
     def note_file(self, session: str, file: str, at: datetime) -> None:
         """A session was told of a file."""
         with self._lock:
-            if len(self._files) >= _MOST_FILES:
+            if len(self._files) >= _MAX_FILES:
                 self._files.clear()
             self._files[session, file] = at
 

@@ -25,7 +25,7 @@ from claude_mem_lite.store import sessions
 from claude_mem_lite.store.projects.listing import folders as folders_of_project
 from claude_mem_lite.store.projects.lookup import locate
 
-_MOST_FOLDERS = 20
+_MAX_FOLDERS = 20
 _NAME = re.compile(r"[0-9a-f]{8}(?:\.tmp)?")
 Connect = Callable[[], sqlite3.Connection]
 See = Callable[[sqlite3.Connection, Place, LookTime], Checkout]
@@ -65,10 +65,10 @@ def refresh(
 
 def _folders(db: sqlite3.Connection, project: str | None) -> list[str]:
     """Return where sessions of a project last worked, and its folders where none did yet, as after a move."""
-    worked_in = sessions.folders(db, project=project, limit=_MOST_FOLDERS)
+    worked_in = sessions.folders(db, project=project, limit=_MAX_FOLDERS)
     inside = [f"{folder}/" for folder in worked_in]
     others = [one for one in folders_of_project(db, project) if not any(at.startswith(f"{one}/") for at in inside)]
-    return [*worked_in, *others[:_MOST_FOLDERS]]
+    return [*worked_in, *others[:_MAX_FOLDERS]]
 
 
 def clear(home: Home) -> None:

@@ -30,7 +30,7 @@ from claude_mem_lite.worker.loop import Loop
 EVENT = "UserPromptSubmit"
 # What search needs may have to be loaded first. What is left is for all that follows it.
 _SHARE_OF_SEARCH = 0.7
-_MOST_EXPLAINED = 5
+_MAX_EXPLAINED = 5
 log = logging.getLogger(__name__)
 
 
@@ -51,7 +51,7 @@ def prompt_context(loop: Loop, name: str, body: bytes) -> bytes | None:
         budget = budget_of_prompt(config, known.tokens)
         built = build_now(loop, db, prompt, occasion, known.ids, budget)
         if config.debug:
-            best = built.candidates[:_MOST_EXPLAINED]
+            best = built.candidates[:_MAX_EXPLAINED]
             explain(event, "prompt", [_weighing(one) for one in best], built.why_silent)
         return Made(built.text, built.items, built.tokens, budget, built.build_ms)
 

@@ -56,9 +56,9 @@ def build_start(
 
 # From the time in the spool name; what is left after 1.1 s is for building and the way back.
 _ANSWER_BY_S = 1.1
-_LEAST_WAIT_S = 0.05
+_MIN_WAIT_S = 0.05
 # Of that, a slow layer may take so much before it is left out.
-_LEAST_PATIENCE_S, _MOST_PATIENCE_S = 0.1, 0.5
+_MIN_PATIENCE_S, _MAX_PATIENCE_S = 0.1, 0.5
 # More than other answers have: this hook waits longest, so there is room for a machine that is busy.
 _WAY_BACK_S = 0.15
 
@@ -68,7 +68,7 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     waiting = Waiting(loop, name, ANSWER_WITHIN_S["SessionStart"], _WAY_BACK_S)
     # The session before this one may have ended a moment ago: its last turn belongs into the context.
     if loop.is_behind(name):
-        loop.settle(min(max(_ANSWER_BY_S - waiting.age_s(), _LEAST_WAIT_S), _ANSWER_BY_S))
+        loop.settle(min(max(_ANSWER_BY_S - waiting.age_s(), _MIN_WAIT_S), _ANSWER_BY_S))
     if waiting.age_s() > waiting.waits_s:
         return None  # nobody is there to print it, and what was printed instead has its own receipt
     try:
@@ -81,7 +81,7 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     with closing(loop.readers.open()) as db:
         place = lookup.locate(db, event.cwd)
         occasion = occasion_of(db, event, place, now)
-    patience_s = min(max(waiting.left_s(), _LEAST_PATIENCE_S), _MOST_PATIENCE_S)
+    patience_s = min(max(waiting.left_s(), _MIN_PATIENCE_S), _MAX_PATIENCE_S)
     config = in_folder(loop.config, event.cwd)
     occasion = replace(occasion, may_save=may_save_in(config, event))
     context = build_start(loop, occasion, config.budget_tokens, chosen(config), patience_s)

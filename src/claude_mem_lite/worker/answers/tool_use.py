@@ -25,7 +25,7 @@ from claude_mem_lite.worker.answers.in_flight import Known
 from claude_mem_lite.worker.answers.reply import Made, Weighing, explain, give
 from claude_mem_lite.worker.loop import Loop
 
-MOST_TOKENS = 300
+MAX_TOKENS = 300
 """Of one answer."""
 MAX_FILE_TOKENS = 120
 """Of the answer to an opened file: files are opened far more often than commands fail."""
@@ -140,7 +140,7 @@ def _arrived(
 def _answer(call: _Call, moment: HookMoment, find: Find) -> bytes | None:
     def make(db: sqlite3.Connection, occasion: Occasion, known: Known) -> Made:
         began = time.perf_counter()
-        most = MAX_FILE_TOKENS if moment == "file" else MOST_TOKENS
+        most = MAX_FILE_TOKENS if moment == "file" else MAX_TOKENS
         budget = min(most, known.left(call.config.prompt_budget_tokens))
         found = with_relations(db, find(db, occasion, known.ids)) if budget else []
         told = block(found, occasion.now, budget, root=occasion.place.root)

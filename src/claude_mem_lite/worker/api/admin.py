@@ -63,7 +63,7 @@ def rebuild(loop: Running) -> dict[str, object]:
     return {**index(loop), "joined": joined}
 
 
-_LONGEST_S = 600.0
+_MAX_S = 600.0
 
 
 @router.post("/backup")
@@ -72,7 +72,7 @@ def make(loop: Running) -> dict[str, object]:
     future = loop.backing_up.make_soon()
     loop.wake()
     try:
-        return _told(future.result(_LONGEST_S))
+        return _told(future.result(_MAX_S))
     except TimeoutError:
         raise MemoryLiteError(
             "the backup takes long", "`claude-mem-lite backup --list` shows it when it is made"

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.knowledge.agent_notes import MOST_FORGOTTEN
+from claude_mem_lite.knowledge.agent_notes import MAX_FORGOTTEN
 from claude_mem_lite.models import Kind
 from claude_mem_lite.safety.clean_import import has_private
 from claude_mem_lite.safety.redact import redact
@@ -25,7 +25,7 @@ from claude_mem_lite.worker.api.status import Files, Running, Tags, require_sett
 from claude_mem_lite.worker.commands import BY_AGENT, memory_named
 from claude_mem_lite.worker.loop import Loop
 
-LONGEST_SAVED = 2_000
+MAX_SAVED_LENGTH = 2_000
 router = Router(prefix="/api/ask")
 
 
@@ -55,7 +55,7 @@ class Save(Asker):
 
 
 class Forget(Asker):
-    ids: Annotated[list[str], Field(min_length=1, max_length=MOST_FORGOTTEN)]
+    ids: Annotated[list[str], Field(min_length=1, max_length=MAX_FORGOTTEN)]
 
 
 class Retire(Asker):
@@ -111,9 +111,9 @@ def sent(wanted: Sent, loop: Running) -> dict[str, object]:
 def save(wanted: Save, loop: Running) -> dict[str, object]:
     """Store what the agent says, as its word."""
     _refuse_excluded(loop, wanted.cwd)
-    if len(wanted.text) > LONGEST_SAVED:
+    if len(wanted.text) > MAX_SAVED_LENGTH:
         raise MemoryLiteError(
-            f"{len(wanted.text):,} characters are no memory", f"say it in a few sentences, under {LONGEST_SAVED:,}"
+            f"{len(wanted.text):,} characters are no memory", f"say it in a few sentences, under {MAX_SAVED_LENGTH:,}"
         )
     require_words(wanted.text)
     told = wanted.model_dump()

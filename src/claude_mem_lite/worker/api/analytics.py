@@ -23,13 +23,13 @@ from claude_mem_lite.worker.api.routing import Router
 from claude_mem_lite.worker.api.status import Limit, Meant, Running
 from claude_mem_lite.worker.models import limits
 
-LONGEST_DAYS = 180
+MAX_DAYS = 180
 """As long as receipts are kept."""
 # The fewest sessions that can make anything silent.
-_LEAST_IGNORED = 8
-_MOST_LOOKED_AT = 1_000
-_MOST_SILENT = 50
-Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
+_MIN_IGNORED = 8
+_MAX_LOOKED_AT = 1_000
+_MAX_SILENT = 50
+Days = Annotated[int, Field(ge=1, le=MAX_DAYS)]
 router = Router(prefix="/api")
 
 
@@ -56,7 +56,7 @@ def stats(loop: Running, days: Days = 30) -> dict[str, object]:
 
 
 @router.get("/hit-rates")
-def hit_rates(loop: Running, meant: Meant, days: Days = LONGEST_DAYS) -> dict[str, object]:
+def hit_rates(loop: Running, meant: Meant, days: Days = MAX_DAYS) -> dict[str, object]:
     """What came of what was given in a folder's project, or in all, by moment and source."""
     since = loop.clock() - timedelta(days=days)
     with closing(loop.readers.open()) as db:
@@ -88,7 +88,7 @@ def _hits(tally: Tally) -> dict[str, object]:
 
 def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:
     """Return the items that no start gives any more because nobody had use for them."""
-    ids = statistics.often_ignored(db, _LEAST_IGNORED, _MOST_LOOKED_AT)
+    ids = statistics.often_ignored(db, _MIN_IGNORED, _MAX_LOOKED_AT)
     titles = receipts.titles(db, ids)
     found = []
     for id_, tally in receipts.standing_tallies(db, ids, at_need=False).items():
@@ -96,7 +96,7 @@ def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:
         rule = factor if kind == "session" else start_factor
         if kind and rule(tally) <= SILENT and not _is_stated(db, id_):
             found.append({"id": id_, "kind": kind, "title": title, **_hits(tally)})
-    return found[:_MOST_SILENT]
+    return found[:_MAX_SILENT]
 
 
 def _is_stated(db: sqlite3.Connection, id_: str) -> bool:

@@ -26,8 +26,8 @@ from claude_mem_lite.worker.api.status import Running, Watched
 from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.loop import Loop
 
-_MOST_GIVEN = 50
-_MOST_SEEN_IN = 20
+_MAX_GIVEN = 50
+_MAX_SEEN_IN = 20
 PageSize = Annotated[int, Field(ge=1, le=200)]
 router = Router(prefix="/api")
 
@@ -98,7 +98,7 @@ def memory_story(loop: Running, id_: str) -> dict[str, object]:
         return {
             "id": memory.id,
             "project": asdict(memory_history.own_project(db, memory.project)),
-            "given": [asdict(one) for one in memory_history.gifts(db, memory.id, _MOST_GIVEN)],
+            "given": [asdict(one) for one in memory_history.gifts(db, memory.id, _MAX_GIVEN)],
             "given_total": counts.total,
             "used": counts.used,
             "ignored": counts.ignored,
@@ -106,7 +106,7 @@ def memory_story(loop: Running, id_: str) -> dict[str, object]:
             "held_because": quarantine.reason_of(memory) if memory.status == "quarantined" else "",
             "session": asdict(session) if session else None,
             "turn": asdict(turn) if turn else None,
-            "seen_in": [asdict(one) for one in memory_history.seen_in(db, memory.id, _MOST_SEEN_IN)],
+            "seen_in": [asdict(one) for one in memory_history.seen_in(db, memory.id, _MAX_SEEN_IN)],
         }
 
 

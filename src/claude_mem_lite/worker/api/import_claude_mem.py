@@ -19,7 +19,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.event_names import is_past
 from claude_mem_lite.knowledge import transfer
-from claude_mem_lite.models import LONGEST_TITLE, TRUST, JsonObject, JsonValue, Memory, SessionSummary
+from claude_mem_lite.models import MAX_TITLE_LENGTH, TRUST, JsonObject, JsonValue, Memory, SessionSummary
 from claude_mem_lite.safety.clean_import import without_private
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.safety.redact import redact_json
@@ -262,7 +262,7 @@ def _held_back(given: PastSaid, text: str) -> Memory:
     return Memory(
         id=short_id(foreign.SOURCE, given.name),
         kind="note",
-        title=within(_HELD_BACK + one_line(text), LONGEST_TITLE),
+        title=within(_HELD_BACK + one_line(text), MAX_TITLE_LENGTH),
         summary=text,
         created_at=given.at,
         last_seen_at=given.at,
@@ -291,7 +291,7 @@ def _told(summary: Summary) -> str:
 def _summary(given: Summary, title: str) -> SessionSummary:
     about = title or given.request or given.completed or given.learned or given.notes
     return SessionSummary(
-        headline=within(one_line(about), LONGEST_TITLE),
+        headline=within(one_line(about), MAX_TITLE_LENGTH),
         request=given.request,
         investigated=given.investigated,
         learned=given.learned,

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.knowledge import quarantine
-from claude_mem_lite.models import LONGEST_TEXT, Filters, JsonObject, Kind
+from claude_mem_lite.models import MAX_TEXT_LENGTH, Filters, JsonObject, Kind
 from claude_mem_lite.safety.clean_import import is_all_private
 from claude_mem_lite.store import memories, memory_history
 from claude_mem_lite.store.memory_queries import listed
@@ -56,8 +56,8 @@ def change(id_: str, wanted: Change, loop: Running) -> dict[str, object]:
     for value in (wanted.title, wanted.text):
         if value is not None and is_all_private(value):
             raise MemoryLiteError("a memory needs a title and some text", "`claude-mem-lite forget` removes one")
-        if value is not None and len(value) > LONGEST_TEXT:
-            raise MemoryLiteError(f"{len(value):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
+        if value is not None and len(value) > MAX_TEXT_LENGTH:
+            raise MemoryLiteError(f"{len(value):,} characters are no memory", f"keep it under {MAX_TEXT_LENGTH:,}")
     with closing(loop.readers.open()) as db:
         memory = memories.get(db, id_)
         cwd = wanted.cwd if wanted.cwd is not None else memory_history.own_project(db, memory.project).root

@@ -24,8 +24,8 @@ from claude_mem_lite.worker.api.staleness import UNKNOWN, State, states
 from claude_mem_lite.worker.api.status import Limit, Meant, Running, folder_of
 from claude_mem_lite.worker.commands import memory_named
 
-_LONGEST_SUMMARY = 500
-_MOST_NAMED = 10
+_MAX_SUMMARY_LENGTH = 500
+_MAX_NAMED = 10
 _HITS_FOR_SESSIONS = 200
 router = Router(prefix="/api")
 
@@ -122,7 +122,7 @@ def record_get(loop: Running, id_: str, cwd: str | None = None) -> dict[str, obj
 
 @router.get("/timeline")
 def timeline_get(
-    loop: Running, id: str, before: Near = 5, after: Near = 5, skip: Skipped = 0, limit: Few = timeline.MOST_AT_ONCE
+    loop: Running, id: str, before: Near = 5, after: Near = 5, skip: Skipped = 0, limit: Few = timeline.MAX_AT_ONCE
 ) -> dict[str, object]:
     """What surrounds a memory or a turn in its project; of a session, what is in it: so many, after the first few."""
     with closing(loop.readers.open()) as db:
@@ -177,11 +177,11 @@ def _hit(hit: Hit, words: Sequence[str], state: State, retired_because: str) -> 
         "alike": hit.alike,
     }
     if isinstance(found, Passage):
-        told["summary"] = excerpt(found.text, words, _LONGEST_SUMMARY)
+        told["summary"] = excerpt(found.text, words, _MAX_SUMMARY_LENGTH)
     else:
         told |= {"status": found.status, "pinned": found.pinned, **state.shown(), "retired_because": retired_because}
     retired = [f"retired, because {retired_because}"] if retired_because else []
-    alike = [f"and {len(hit.alike)} alike: {', '.join(hit.alike[:_MOST_NAMED])}"] if hit.alike else []
+    alike = [f"and {len(hit.alike)} alike: {', '.join(hit.alike[:_MAX_NAMED])}"] if hit.alike else []
     return {**told, "why": [*hit.why, *state.why(), *retired, *alike]}
 
 
@@ -194,7 +194,7 @@ def _brief(found: Memory | Passage) -> dict[str, object]:
         "kind": found.kind,
         **whose,
         "title": found.title,
-        "summary": found.summary if isinstance(found, Memory) else within(found.text, _LONGEST_SUMMARY),
+        "summary": found.summary if isinstance(found, Memory) else within(found.text, _MAX_SUMMARY_LENGTH),
         "session": found.session,
         "created_at": found.created_at.isoformat(),
     }

@@ -18,10 +18,10 @@ from claude_mem_lite.worker.api.routing import Router
 from claude_mem_lite.worker.api.status import Running
 from claude_mem_lite.worker.loop import Loop
 
-_LONGEST_S = 10.0
+_MAX_S = 10.0
 _ANSWER_S, _ANSWER_WITHIN_S = 0.02, 0.06
 _AT_ONCE = 50
-_MOST_RETIRED = 1_000
+_MAX_RETIRED = 1_000
 router = Router(prefix="/api")
 
 
@@ -83,7 +83,7 @@ def stale(loop: Running, cwd: str) -> dict[str, object]:
         if is_excluded(loop.config, cwd):
             return {"project": place.project, "excluded": True, "memories": [], "checked": 0, "unchecked": 0}
         found, checked, unchecked = _look_through(loop, db, place)
-        retired = retirements.of_project(db, place.project, _MOST_RETIRED)
+        retired = retirements.of_project(db, place.project, _MAX_RETIRED)
         read = memories.by_seq(db, [one.seq for one in retired])
         found += [_shown(read[one.seq], "retired", (one.reason,)) for one in retired if one.seq in read]
     return {
@@ -97,7 +97,7 @@ def stale(loop: Running, cwd: str) -> dict[str, object]:
 
 def _look_through(loop: Loop, db: sqlite3.Connection, place: Place) -> tuple[list[dict[str, object]], int, int]:
     """What is stale among the active memories of a project; how many were looked at, and how many were not."""
-    look_time = LookTime(_LONGEST_S, _LONGEST_S)
+    look_time = LookTime(_MAX_S, _MAX_S)
     checkout = loop.looking.checkout(db, place, look_time)
     found: list[dict[str, object]] = []
     checked = unchecked = 0

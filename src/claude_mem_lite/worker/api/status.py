@@ -20,7 +20,7 @@ from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError,
 from claude_mem_lite.inbox import model_queue, spool
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.knowledge.user_edits import named_scope
-from claude_mem_lite.models import LONGEST_TEXT, MOST_FILES, JsonObject, Kind, Place
+from claude_mem_lite.models import MAX_FILES, MAX_TEXT_LENGTH, JsonObject, Kind, Place
 from claude_mem_lite.safety.clean_import import has_private, is_all_private
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import lesson_candidates, memories, model_calls, rebuilds, receipts, sessions, statistics
@@ -51,7 +51,7 @@ Watched = Annotated[Loop, From(_watched)]
 """For who asks again and again whether there is anything new."""
 Limit = Annotated[int, Field(ge=1, le=10_000)]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=20)]
-Files = Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=MOST_FILES)]
+Files = Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=MAX_FILES)]
 
 
 class Remember(Body):
@@ -216,8 +216,8 @@ async def stop(request: Request) -> dict[str, bool]:
 
 @router.post("/memories")
 def remember(wanted: Remember, loop: Running) -> dict[str, object]:
-    if len(wanted.text) > LONGEST_TEXT:
-        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
+    if len(wanted.text) > MAX_TEXT_LENGTH:
+        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {MAX_TEXT_LENGTH:,}")
     require_words(wanted.text)
     if wanted.cwd is None and wanted.project is None:
         raise InvalidRequest("Field required", "body", "cwd")

@@ -110,7 +110,7 @@ _FORM: JsonObject = {
     "additionalProperties": False,
 }
 # Some models think aloud before they answer; one that was cut short would be taken for one that fails.
-_MOST_TOKENS = 256
+_MAX_TOKENS = 256
 _SESSION = "doctor"
 """Whose calls they are, for the caps of a session."""
 
@@ -135,7 +135,7 @@ def try_out(
         future.set_result(Tried("rules", "no model is configured", "set provider in config.toml"))
         return future
     sent = _SYSTEM + _QUESTION
-    most = limits.most_of(provider.name, config, sent, _MOST_TOKENS)
+    most = limits.most_of(provider.name, config, sent, _MAX_TOKENS)
     if reached := limits.reached(db, config, _SESSION, most, clock()):
         future.set_result(Tried(provider.name, reached.reason, "raise it in config.toml"))
         return future
@@ -154,7 +154,7 @@ def try_out(
 
 
 def _ask_once(provider: Provider) -> Told:
-    done = provider.complete(_SYSTEM, _QUESTION, _FORM, _MOST_TOKENS)
+    done = provider.complete(_SYSTEM, _QUESTION, _FORM, _MAX_TOKENS)
     return Told((), None, done.usage, "")
 
 

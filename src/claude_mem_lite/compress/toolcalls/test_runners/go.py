@@ -23,7 +23,7 @@ _TESTIFY_OTHER = lazy(r"[ \t]+(?:Error Trace|Test):")
 _RACE = lazy(r"(Previous )?(write|read) at 0x\w+ by [^\n]*\n[ \t]+(\S+)\(\)\n[ \t]+(\S+:\d+)", re.IGNORECASE)
 _FRAME = lazy(r"(?m)^\t(\S+\.go:\d+)")
 _LIBRARY = lazy(r"/(?:src|libexec)/(?:runtime|testing|reflect|internal|sync)/|/pkg/mod/")
-_MOST_COMPILE_ERRORS = 3
+_MAX_COMPILE_ERRORS = 3
 _NOTHING_RUN = "[no tests to run]"
 
 
@@ -129,6 +129,6 @@ def _unbuilt(output: str, packages: list[str]) -> list[tuple[str, str]]:
     # What is built on a broken package does not build either; the errors stand under the first of them.
     first = next(iter(errors.values()), ["does not build"])
     return [
-        (name, "; ".join(errors.get(name, ["does not build"] if at else first)[:_MOST_COMPILE_ERRORS]))
+        (name, "; ".join(errors.get(name, ["does not build"] if at else first)[:_MAX_COMPILE_ERRORS]))
         for at, name in enumerate(packages)
     ]

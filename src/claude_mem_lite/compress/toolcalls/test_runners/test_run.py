@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from claude_mem_lite.lazy_regex import lazy
 
-_MOST_FAILURES = 12
-_LONGEST_ERROR = 240
+_MAX_FAILURES = 12
+_MAX_ERROR_LENGTH = 240
 _COUNT = lazy(r"(\d+) ([a-z]+)")
 _COMPARED = lazy(r"(?im)^[ \t]*(expected|received|actual|got|but was)\b *[^:\n]{0,40}:[ \t]*(\S[^\n]*)$")
 _REMARK = lazy(r"\s*// Object\.is equality|\s*// deep equality")
@@ -50,12 +50,12 @@ def failed_tests(found: Iterable[tuple[str, str]]) -> tuple[FailedTest, ...]:
         name = one_line(name)
         if name and not errors.get(name):
             errors[name] = one_line(error)
-    return tuple(FailedTest(name, error) for name, error in list(errors.items())[:_MOST_FAILURES])
+    return tuple(FailedTest(name, error) for name, error in list(errors.items())[:_MAX_FAILURES])
 
 
 def sections(output: str, heading: re.Pattern[str]) -> list[tuple[str, str]]:
     """What the first group of each heading names, with the text up to the next heading."""
-    headings = list(heading.finditer(output))[: _MOST_FAILURES * 4]
+    headings = list(heading.finditer(output))[: _MAX_FAILURES * 4]
     stops = [*(found.start() for found in headings), len(output)][1:]
     return [(found[1], output[found.end() : stop]) for found, stop in zip(headings, stops, strict=True)]
 
@@ -92,4 +92,4 @@ def with_values(error: str, section: str) -> str:
 
 
 def one_line(text: str) -> str:
-    return " ".join(text[: _LONGEST_ERROR * 4].split())[:_LONGEST_ERROR]
+    return " ".join(text[: _MAX_ERROR_LENGTH * 4].split())[:_MAX_ERROR_LENGTH]
