@@ -103,6 +103,7 @@ def test_a_receipt_in_full_has_every_item_and_what_was_left_out(told: Machine, p
 
 
 def test_a_context_that_was_rendered_ahead_has_its_items_too(told: Machine, project: str) -> None:
+    told.drain()  # contexts are rendered after a command is answered
     pid = told.worker_pid()
     os.kill(pid, signal.SIGSTOP)
     try:

@@ -135,8 +135,11 @@ def test_what_is_rendered_ahead_follows_every_turn_and_every_command(told: Machi
     work(told, "later", project, "Paint the basket green")
     assert "Paint the basket green" in rendered(told, project)
     kept = told.post("/api/memories", {"kind": "gotcha", "text": "Baskets are zebraic", "cwd": project})
+    told.drain()
     assert "zebraic" in rendered(told, project)
     assert told.post("/api/forget", {"ids": [kept["id"]]}) == {"forgotten": [kept["id"]]}
+    assert not told.home.rendered_for(project).exists() or "zebraic" not in rendered(told, project)
+    told.drain()
     assert "zebraic" not in rendered(told, project)
 
 

@@ -137,6 +137,7 @@ class Loop:
         self._is_under_way = True
         self._has_to_look = False
         self._unrendered: set[str] = set()
+        self._unrendered_commands = False
         """Projects of imported turns: an import sends hundreds of sessions, so they are rendered once it pauses."""
         self._pace = LookPace()
         self._maintained_at = 0.0
@@ -458,6 +459,9 @@ class Loop:
             if size > _LARGE_WORK:
                 maintenance.give_back_memory()
         if not self.stopping.is_set():
+            if self._unrendered_commands:  # only now: nobody waits for a command until contexts are rendered
+                touched.add("")
+                self._unrendered_commands = False
             self._render(touched | self._facts.keep_wanted() | (self._unrendered if flush else set()))
 
     def _work_on(self, unit: list[Row]) -> set[str]:
@@ -525,7 +529,7 @@ class Loop:
         if told.get("command") in commands.PROJECT_COMMANDS:
             self.looking.clear()  # what was noted of branches is noted by project
             self._facts.recheck_all()
-        self._render({""})
+        self._unrendered_commands = True
         return result
 
     def _rebuild_memories(self, keys: Sequence[str], at: datetime) -> list[str]:
