@@ -14,7 +14,7 @@ const CODE = /^[\w-]{43}$/;
 const TYPED_MS = 120;
 const GOING_MS = 1500;
 const READ_FROM = 300;
-const MOST_LEFT = 20;
+const MAX_LEFT = 20;
 const DELAY_S = 10;
 // Titles of pages are kept by the browser for long: none of them tells what is remembered.
 const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", lessons: "Lessons",
@@ -161,7 +161,7 @@ function note() {
   const key = history.state ?? crypto.randomUUID();
   history.replaceState(key, "");
   left.set(key, {html: main.querySelector("[data-fresh]") ? main.innerHTML : "", y: scrollY});
-  if (left.size > MOST_LEFT) left.delete(left.keys().next().value);
+  if (left.size > MAX_LEFT) left.delete(left.keys().next().value);
 }
 
 function leave(path) {
