@@ -1,4 +1,4 @@
-"""How it stands with single anchors: whether a symbol or file is in the working tree as it was left."""
+"""Check of single anchors: compare a symbol or file in the working tree with the state recorded by the anchor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,30 +16,30 @@ AnchorState = Literal["same", "changed", "undone", "gone", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """An anchor that is to be looked at."""
+    """Anchor to check."""
 
     anchor: CodeAnchor
     commit: str = ""
-    """One at which its file was where the anchor says."""
+    """Commit at which the file was at the anchor's path."""
     left_at: datetime | None = None
-    """When it was left so in this very checkout: if nobody touched the file since, it need not be read."""
+    """Time at which this checkout had the recorded state. A file untouched since needs no reading."""
     told_at: datetime | None = None
-    """When it was as the anchor says: what it was moved to was changed since."""
+    """Time at which the recorded state was true. A possible new location of the code was changed later."""
     memory: str = ""
-    """The id of the memory that is tied by it."""
+    """Id of the anchored memory."""
 
 
 class AnchorFound(NamedTuple):
-    """How it stands with an anchor, and what became of it; `unknown`: there was no time to look, or with a reason none
-    to search for what is missing."""
+    """State of an anchor, with a reason. `unknown`: time ran out, either for the check or, with a reason, for the
+    search of a missing part."""
 
     state: AnchorState
     reason: str = ""
     is_settled: bool = True
-    """Whether it stays so while its own file stays as it is: not what was found in other files, nor what is missing for
-    reasons that nothing shows."""
+    """True if the state holds until the anchor's file changes. False for findings in other files, and for an
+    unexplained absence."""
     name_now: str = ""
-    """What a symbol is called now, if that is not what the anchor says."""
+    """Present name of a renamed symbol."""
 
 
 _SAME = AnchorFound("same")
@@ -47,7 +47,7 @@ _UNKNOWN = AnchorFound("unknown")
 
 
 def check_anchors(cache: CodeCache, root: str, ties: Sequence[Tie], effort: Effort) -> list[AnchorFound]:
-    """How it stands with each of these; files are looked at once, whatever number is tied to them."""
+    """Return the state of each anchor. Each file is read once, independent of the number of anchors."""
     files = TiedFiles(cache, root, effort)
     files.look({tie.anchor.file for tie in ties})
     untouched = [bool(tie.anchor.name and tie.left_at and files.is_older(tie.anchor.file, tie.left_at)) for tie in ties]
@@ -78,7 +78,7 @@ def _tell(files: TiedFiles, tie: Tie) -> AnchorFound:
 
 
 def _tell_moved(files: TiedFiles, tie: Tie) -> AnchorFound:
-    """Of a file that is missing: it may stand elsewhere."""
+    """Return the state of an anchor in a missing file: the file may have moved."""
     anchor = tie.anchor
     places = files.places(anchor.file, tie.commit)
     if places is None:
@@ -97,7 +97,8 @@ def _tell_moved(files: TiedFiles, tie: Tie) -> AnchorFound:
 
 
 def _tell_lost(files: TiedFiles, tie: Tie) -> AnchorFound:
-    """Of a file that is missing and was not moved: its symbols may be in other files, or it is only out of sight."""
+    """Return the state of an anchor in a file neither present nor moved: the symbol may be in another file, or the file
+    is only hidden."""
     anchor = tie.anchor
     absence = files.absence(anchor.file, tie.commit)
     if absence is None:
@@ -111,7 +112,8 @@ def _tell_lost(files: TiedFiles, tie: Tie) -> AnchorFound:
 
 
 def _tell_missing(files: TiedFiles, tie: Tie, path: str) -> AnchorFound:
-    """Of a symbol that is missing in a file: it may be in another, or not to be seen because of how the file is now."""
+    """Return the state of a symbol missing from a file: the symbol may be in another file, or the file is unreadable
+    now."""
     anchor = tie.anchor
     what = f"{anchor.file}::{anchor.name}"
     is_whole = files.is_whole(path)
@@ -127,8 +129,7 @@ def _tell_missing(files: TiedFiles, tie: Tie, path: str) -> AnchorFound:
 
 
 def _tell_later(files: TiedFiles, tie: Tie, path: str) -> AnchorFound | None:
-    """Of a symbol that is missing in a file, if it is known to have been renamed and stands there under a later name;
-    None when it does not."""
+    """Return the state of a missing symbol found under a later known name, or None if no later name is in the file."""
     anchor, symbols = tie.anchor, files.symbols(path) or ()
     for later in files.later(anchor, path, memory=tie.memory, told_at=tie.told_at):
         bodies = {symbol.name: symbol.body for symbol in symbols}
@@ -142,7 +143,7 @@ def _tell_later(files: TiedFiles, tie: Tie, path: str) -> AnchorFound | None:
 
 
 def _tell_elsewhere(files: TiedFiles, tie: Tie) -> AnchorFound | None:
-    """Of a symbol that is missing, if it was moved to another file or may have been; None when it was not."""
+    """Return the state of a missing symbol after a move to another file, or None if the symbol was not moved."""
     anchor = tie.anchor
     what = f"{anchor.file}::{anchor.name}"
     found = files.elsewhere(Wanted(anchor.file, anchor.after, tie.told_at, tie.commit))
@@ -153,15 +154,15 @@ def _tell_elsewhere(files: TiedFiles, tie: Tie) -> AnchorFound | None:
     named = [one for one in found if _own_name(one.name) == _own_name(anchor.name)]
     if named:
         return AnchorFound("same", f"{what} moved to {named[0].path}", is_settled=False)
-    if len(found) == 1:  # it may be another that happens to say the same
+    if len(found) == 1:  # possibly another symbol with an equal body
         return AnchorFound("changed", f"{what} may be {found[0].path}::{found[0].name} now", is_settled=False)
     return None
 
 
 def _tell_symbol(anchor: CodeAnchor, symbols: Sequence[Symbol]) -> AnchorFound | None:
-    """Of a symbol in a file that has it, by whatever name; None when it has not."""
+    """Return the state of a symbol in a file, renamed or not, or None if the file lacks the symbol."""
     what = f"{anchor.file}::{anchor.name}"
-    # Several may have one name: overloads, or the two halves of a property.
+    # Several symbols may share a name: overloads, or the two halves of a property.
     now = {symbol.body for symbol in symbols if symbol.name == anchor.name}
     if anchor.after in now or (not now and anchor.after == ABSENT):
         return _SAME
@@ -176,15 +177,15 @@ def _tell_symbol(anchor: CodeAnchor, symbols: Sequence[Symbol]) -> AnchorFound |
 
 
 def _tell_renamed(anchor: CodeAnchor, name: str) -> AnchorFound:
-    # What was only renamed tells of its name: under another one that is no longer so.
+    # A pure rename is recorded by the symbol's name: with another name, the record is outdated.
     state: AnchorState = "changed" if anchor.before == anchor.after else "same"
     return AnchorFound(state, f"{anchor.file}::{anchor.name} was renamed to {name}", name_now=name)
 
 
 def _name_now(anchor: CodeAnchor, symbols: Sequence[Symbol]) -> str:
-    """The name of the one that says what the missing one said; nothing when none does, or any of several may be it."""
+    """Return the name of the symbol with the recorded body; '' if no symbol or several symbols match."""
     alike = list(dict.fromkeys(symbol.name for symbol in symbols if symbol.body == anchor.after))
-    if len(alike) > 1:  # a class was renamed, say, and this method with it
+    if len(alike) > 1:  # a class was renamed, for example, and the method with the class
         alike = [name for name in alike if _own_name(name) == _own_name(anchor.name)]
     return alike[0] if len(alike) == 1 else ""
 

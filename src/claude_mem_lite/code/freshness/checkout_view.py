@@ -1,6 +1,6 @@
-"""A checkout as one context or one answer sees it, within the time there is for it.
+"""Freshness of code in one checkout, as seen by one context or one answer, within a time budget.
 
-How the code stands in the checkout that a context is for, as the layers ask for it."""
+`Checkout` is the interface for context layers. `CheckoutView` implements the interface with the code cache."""
 
 import sqlite3
 import threading
@@ -23,7 +23,7 @@ from claude_mem_lite.store.branches import Hidden
 
 
 class RenamedSince(NamedTuple):
-    """A function has another name by now, whatever else was done to it."""
+    """State of a renamed function, changed or not."""
 
     name: str
 
@@ -32,21 +32,21 @@ ChangeState = Literal["as told", "changed since", "gone since", "undone since", 
 
 
 class Checkout(Protocol):
-    """What a look at the working tree tells, within the time there is."""
+    """Read access to the state of a working tree, within a time budget."""
 
     @property
     def hidden(self) -> Hidden:
-        """The branches whose work is not here."""
+        """Branches with work missing from the checkout."""
 
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
-        """Whether the code that memories tell of is still as they tell it, by their ids."""
+        """Return the freshness of the code behind memories, by memory id."""
 
     def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
-        """Whether functions are still as a session left them, one answer a change."""
+        """Compare functions with the state after a session; return an answer for each change."""
 
 
 class Unseen:
-    """No checkout to look at: everything is taken as it was told."""
+    """Missing checkout: all recorded states count as true."""
 
     hidden: Hidden = ()
 
@@ -59,8 +59,8 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True)
 class SeenCheckout:
-    """For one occasion: its time is for all that it is asked. Layers ask from several threads; one is answered at a
-    time, since they share a connection and what was found out."""
+    """Checkout, opened for one request: the budget covers all questions of the request. Layers ask from several
+    threads; a lock serialises the answers, because the threads share a connection and the cached findings."""
 
     db: sqlite3.Connection
     cache: CodeCache
@@ -70,14 +70,14 @@ class SeenCheckout:
     last_verdicts: LastVerdicts
     hidden: Hidden = ()
     known: dict[str, Freshness] = field(default_factory=dict)
-    """What was told of memories already: several layers ask about the same ones."""
+    """Verdicts found so far: several layers ask about the same memories."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def freshness(self, memories: Sequence[Memory]) -> dict[str, Freshness]:
-        """Whether the code that memories of this project tell of is still as they tell it, by their ids.
+        """Return the freshness of the code behind the memories of the project, by memory id.
 
-        Of those that there is no time to look at, what the last look in the background found; if it knows nothing of
-        what is missing now, that may be stale."""
+        Without time for a memory, the verdict of the last background scan counts. If the scan knows nothing of a
+        missing part, the memory may be stale."""
         wanted = [memory for memory in memories if memory.project == self.place.project]
         with self.lock:
             return self._freshness(wanted)
@@ -92,14 +92,14 @@ class SeenCheckout:
 
     def _judged(self, own: Sequence[Memory]) -> dict[str, Freshness]:
         here = _made_here(self.db, self.place, own)
-        # What was retired for being gone is not looked for again here: it may only be back where it was.
+        # Code of retired memories is checked only at the recorded path, without a search.
         retired = [memory for memory in own if memory.status == "retired"]
         others = [memory for memory in own if memory.status != "retired"]
 
         told: dict[str, Freshness] = {}
 
         def look(deadline: float) -> bool:
-            """Look at those that are not known yet; whether any is left."""
+            """Judge the memories without a verdict; return True if any is left."""
             for some, elsewhere in ((others, self.elsewhere), (retired, None)):
                 left = [memory for memory in some if _is_unknown(told.get(memory.id))]
                 told.update(judge(self.cache, self.place.root, left, self._effort(deadline, elsewhere), here))
@@ -109,7 +109,7 @@ class SeenCheckout:
         return told
 
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
-        """Whether functions are still as a session left them, one answer a change."""
+        """Compare functions with the state after a session; return an answer for each change."""
         anchors = list(map(anchor_of, changes))
         ties = list(map(Tie, anchors))
 
@@ -142,14 +142,13 @@ def _as_told(told: AnchorFound, anchor: CodeAnchor) -> ChangeState:
 
 
 def _made_here(db: sqlite3.Connection, place: Place, memories: Sequence[Memory]) -> set[str]:
-    """The ids of those of a project's memories that were made in this checkout, on the branch that it is on: only there
-    does an untouched file say that its code is as they tell.
+    """Return the ids of the memories made in this checkout, on the present branch: only in their own checkout does an
+    untouched file prove unchanged code.
 
-    Worktrees and clones of a repository are one project; that the branch is the same tells worktrees apart that stand
-    inside of each other."""
-    if not place.branch and place.commit:  # detached: several worktrees may be
+    Worktrees and clones of a repository share a project. The branch tells apart worktrees nested in each other."""
+    if not place.branch and place.commit:  # detached: several worktrees may be detached
         return set()
-    # What was seen again may have been so in another checkout.
+    # A memory seen more than once may have been seen in another checkout.
     own = [memory for memory in memories if memory.branch == place.branch and memory.times_seen == 1]
     folders = sessions.folders_of(db, {memory.session for memory in own})
     here = {id_ for id_, folder in folders.items() if f"{folder}/".startswith(f"{place.root.rstrip('/')}/")}

@@ -1,4 +1,4 @@
-"""What is asked about commits again and again, answered once: commits never change, so neither do the answers."""
+"""Cache of answers about commits: commits never change, so neither do the answers."""
 
 import hashlib
 import threading
@@ -12,21 +12,21 @@ from claude_mem_lite.code.git.repository import Repository
 _MAX_KEPT = 4_096
 _MAX_STEPS = 200
 _TRY_AGAIN_S = 600.0
-"""After so long: a machine may have been busy."""
+"""Pause after a timeout: the machine may have been busy."""
 _STILL_THE_SAME_S = 15 * 60
-"""How long after a commit a memory may be made that tells of it: the turn goes on for a while."""
+"""Longest delay of a memory after the commit described: a turn continues for a while."""
 
 
 class _InVain(NamedTuple):
-    """How long something was tried that could not be told, and when, on the monotonic clock."""
+    """Failed attempt: the time allowed, and the start on the monotonic clock."""
 
     for_s: float
     at: float
 
 
 class CommitAnswers:
-    """Answers that were given, kept while the worker lives. What could not be told is asked again, but not by somebody
-    who has no more time than it took in vain: each context would give up all of its time, for nothing."""
+    """Answers, cached for the life of the worker. After a timeout, a query is repeated only for callers with more time:
+    otherwise each context would spend all of its time in vain."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], int] = {}
@@ -34,11 +34,11 @@ class CommitAnswers:
         self._lock = threading.Lock()
 
     def within(self, repository: Repository, deadline: float) -> "Asking":
-        """For one look at a repository, which has to end at a moment of the monotonic clock."""
+        """Return the queries for one request on a repository, with a deadline on the monotonic clock."""
         return Asking(self, repository, deadline)
 
     def ask(self, key: tuple[str, ...], ask: Callable[[], int | None], deadline: float) -> tuple[int | None, bool]:
-        """The answer, or None; and whether there might be one if there were more time."""
+        """Return the answer or None, and True if more time might give an answer."""
         now = time.monotonic()
         left_s = deadline - now
         with self._lock:
@@ -59,31 +59,31 @@ class CommitAnswers:
 
 @dataclass(slots=True)
 class Asking:
-    """What one look asks."""
+    """Queries of one request."""
 
     answers: CommitAnswers
     repository: Repository
     deadline: float
     lacked_time: bool = False
-    """Whether anything could not be told for want of time."""
+    """True if any query ran out of time."""
 
     def contains(self, heads: tuple[str, ...], tip: str) -> bool | None:
-        """Whether a tip is one of some heads or their ancestors; None when that cannot be told."""
+        """Return True if a tip is a head or an ancestor of a head. None: unknown."""
         return _as_bool(
             self._ask(("contains", _key(heads), tip), lambda: self.repository.any_contains(heads, tip, self.deadline))
         )
 
     def has_same_work(self, heads: tuple[str, ...], tip: str) -> bool | None:
-        """Whether the work of a tip is in some heads by squash or rebase; None when that cannot be told."""
+        """Return True if some heads have the work of a tip by squash or rebase. None: unknown."""
         return _as_bool(
             self._ask(("work", _key(heads), tip), lambda: self.repository.any_has_same_work(heads, tip, self.deadline))
         )
 
     def here_until(self, head: str, tip: str, default: str) -> int | None:
-        """Up to when the line that leads to a tip is in a head too, in seconds since 1970; 0 when none of it is.
+        """Return the time until which a head shares the line of a tip, in seconds since 1970; 0 if nothing is shared.
 
-        None when that cannot be told. What is in the default branch does not count: a branch that was rebased onto it
-        is no older for that."""
+        None: unknown. Commits of the default branch do not count: a rebase onto the default branch makes a branch no
+        older."""
         return self._ask(
             ("until", head, tip, default), lambda: _here_until(self.repository, head, tip, default, self.deadline)
         )

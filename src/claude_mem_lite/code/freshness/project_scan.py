@@ -1,6 +1,6 @@
-"""One look over a checkout, in small steps: every memory of its project that is tied to code.
+"""Scan of one checkout in small steps, over all code-anchored memories of the project.
 
-What is gone everywhere is retired, what is back is made active again. Runs in the job thread."""
+Memories gone in all checkouts are retired, and restored code revives memories. Runs in the job thread."""
 
 import sqlite3
 import time
@@ -23,13 +23,13 @@ from claude_mem_lite.store import memories, memory_queries, retirements, symbol_
 from claude_mem_lite.store.branches import Hidden, is_hidden
 from claude_mem_lite.timestamps import Clock
 
-# A hook that asks for context may have to wait for a step.
+# A hook asking for context may have to wait for a step.
 STEP_S = 0.02
-# Those whose files are missing are looked for together: each time that takes a walk through the whole index.
+# Missing files are searched in batches: each search walks the whole index.
 _AT_ONCE = 60
-# Without any verdict: looking for what was moved takes a while in a large checkout.
+# Number of steps without any verdict: a search for moved code takes a while in a large checkout.
 _MAX_TRIES = 100
-# Where nothing shows why a file is missing, it may be back within minutes.
+# An unexplained absence may end within minutes.
 _MISSING_FOR = timedelta(minutes=5)
 _MAX_REASONS = 5
 _MAX_PASSED_OVER = 20_000
@@ -37,7 +37,7 @@ Item = TypeVar("Item")
 
 
 class Root:
-    """A checkout that can be looked at, with git or without; for one look."""
+    """Checkout opened for one scan, with or without git."""
 
     def __init__(self, path: str, repository: Repository | None = None) -> None:
         self.path = path
@@ -47,20 +47,20 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """A checkout as it stands when a look at it begins."""
+    """Checkout under scan, in the state at the start."""
 
     place: Place
     root: Root
     default_branch: str = ""
     hidden: Hidden = ()
     others: Sequence[Root] = ()
-    """The other checkouts of the project: what is there is not gone."""
+    """Other checkouts of the project: code present in any of them is not gone."""
 
 
 class PassedOver:
-    """What earlier looks at a checkout need not look at again: sums of what memories are tied to, by their numbers.
+    """Fingerprints of anchored files by memory number, to skip unchanged memories.
 
-    While the sum is the same, so is the verdict."""
+    An equal fingerprint means an equal verdict."""
 
     def __init__(self) -> None:
         self._in_place: dict[int, int] = {}
@@ -69,7 +69,8 @@ class PassedOver:
         self._stamp: Hashable = None
 
     def begin(self, stamp: Hashable) -> None:
-        """A look begins; with another stamp than the last one, what was gone and left alone may be retired now."""
+        """Begin a scan. If the stamp differs from the last scan's stamp, gone memories are checked again, because
+        retiring may be allowed now."""
         if stamp != self._stamp:
             self._gone.clear()
             self._stamp = stamp
@@ -78,7 +79,7 @@ class PassedOver:
         return sum_now in (self._in_place.get(seq), self._gone.get(seq))
 
     def note_missing(self, seq: int, now: datetime) -> timedelta:
-        """For how long the files of a memory are known to be missing, for reasons that nothing shows."""
+        """Return the time since the files of a memory were first found missing without an explanation."""
         if len(self._missing_since) >= _MAX_PASSED_OVER:
             self._missing_since.clear()
         return now - self._missing_since.setdefault(seq, now)
@@ -95,7 +96,7 @@ class PassedOver:
 
 @dataclass(slots=True)
 class Walk:
-    """The steps of one look; `passed_over` and `last_verdicts` outlive it."""
+    """Steps of one scan. `passed_over` and `last_verdicts` outlive the scan."""
 
     db: sqlite3.Connection
     cache: CodeCache
@@ -104,12 +105,12 @@ class Walk:
     passed_over: PassedOver
     last_verdicts: LastVerdicts
     changed: bool = False
-    """Whether anything was retired or revived."""
+    """True if any memory was retired or revived."""
     branches: set[str] = field(default_factory=set)
-    """The branches of the active memories it came by."""
+    """Branches of the active memories scanned."""
 
     def steps(self) -> Iterator[None]:
-        """Does a little each time it is asked to go on."""
+        """Yield after each small step."""
         self.passed_over.begin((self.here.place.branch, self.here.hidden))
         self.last_verdicts.begin(self.here.place)
         yield from self._walk_retired()
@@ -130,11 +131,12 @@ class Walk:
                 gone = {seq for seq, one in found.items() if _is_gone(told, one) and self._may_be_retired(one)}
                 sure = [found[seq] for seq in gone if self._is_for_good(seq, told[found[seq].id])]
                 yield from self._retire(sure, told)
-                # Those that are gone here and not elsewhere are looked at again: it may be the other one that changes.
+                # Memories gone only in this checkout are checked again: another checkout may change.
                 self._pass_over({seq: touched[seq] for seq in found if seq not in gone}, found, told)
 
     def _walk_retired(self) -> Iterator[None]:
-        """Those that code retired; the last of them always, because what is moved may be known as such only later."""
+        """Check the memories retired for gone code. The latest are always checked, because a move may become visible
+        later."""
         pages = retirements.by_code(self.db, self.here.place.project)
         for number, some in enumerate(batch for page in pages for batch in _batches(page)):
             found = memories.by_seq(self.db, some)
@@ -148,7 +150,7 @@ class Walk:
                         self.changed |= retirements.revive(self.db, memory.id)
 
     def _touched(self, anchors: Mapping[int, tuple[str, ...]], *, always: bool = False) -> dict[int, int]:
-        """The numbers of those that are not as an earlier look found them, each with its sum."""
+        """Return the memories changed since an earlier scan, by number, each with a fingerprint."""
         touched: dict[int, int] = {}
         states: dict[str, FileState | None] = {}
         try:
@@ -157,12 +159,12 @@ class Walk:
                     now = hash((tied, *(_state(tree, file, states) for file in _files(tied))))
                     if always or not self.passed_over.has(seq, now):
                         touched[seq] = now
-        except OSError:  # the checkout is gone: nothing of it can be told
+        except OSError:  # the checkout is gone: all states are unknown
             return {}
         return touched
 
     def _pass_over(self, sums: Mapping[int, int], found: Mapping[int, Memory], told: Mapping[str, Freshness]) -> None:
-        """Remember what need not be looked at again until it is touched."""
+        """Remember the unchanged memories, to be skipped until a change."""
         for seq, sum_now in sums.items():
             if seq not in found or found[seq].id not in told:
                 continue
@@ -173,12 +175,13 @@ class Walk:
                 self.passed_over.note_found(seq)
 
     def _judged(self, wanted: Sequence[Memory], root: Root) -> Generator[None, None, dict[str, Freshness]]:
-        """A verdict on each of them, over as many steps as it takes; none on those of which it cannot be told."""
+        """Return a verdict for each memory, over as many steps as needed. Memories with an unknown state are left
+        out."""
         told: dict[str, Freshness] = {}
         left, tries = list(wanted), 0
         known = KnownRenames(self.db, self.here.place.project)
         while left and tries < _MAX_TRIES:
-            # Untouched files are read as well: within its own turn code may have been put back as it was.
+            # Untouched files are read as well: code may have been restored within its own turn.
             effort = Effort(time.monotonic() + STEP_S, elsewhere=root.elsewhere, renames=known)
             now = judge(self.cache, root.path, left, effort)
             sure = {id_: one for id_, one in now.items() if one.verdict != "unknown"}
@@ -189,7 +192,7 @@ class Walk:
         return told
 
     def _note_renames(self, told: Mapping[str, Freshness]) -> None:
-        """Keep what is called otherwise now: after its next edit nothing would tell."""
+        """Store renames: after the next edit, nothing would prove the rename."""
         renamed = {id_: one.renamed for id_, one in told.items() if one.renamed}
         if renamed:
             with atomic(self.db):
@@ -197,7 +200,7 @@ class Walk:
                     symbol_changes.note(self.db, id_, some)
 
     def _retire(self, gone: Sequence[Memory], told: Mapping[str, Freshness]) -> Iterator[None]:
-        """Retire those that are gone in the other checkouts as well."""
+        """Retire the memories also gone in the other checkouts."""
         for other in self.here.others:
             if gone:
                 elsewhere = yield from self._judged(gone, other)
@@ -208,8 +211,8 @@ class Walk:
                 self.changed |= retirements.retire(self.db, memory.id, "code", reason, self.clock())
 
     def _may_be_retired(self, memory: Memory) -> bool:
-        """Whether this checkout has the last word on a memory whose work is here: it is on its branch, or on the one
-        that all work goes to. On any other, code may be missing because it is not there yet."""
+        """Return True if this checkout decides about a memory: the checkout is on the memory's branch, or on the
+        default branch. On any other branch, code may be missing because the work has not arrived yet."""
         branch = self.here.place.branch
         if self.here.root.repository is None:  # no git
             return True
@@ -218,7 +221,7 @@ class Walk:
         return branch in (memory.branch, self.here.default_branch)
 
     def _is_for_good(self, seq: int, told: Freshness) -> bool:
-        """Whether what is gone will not be back in a moment: it was deleted, or was missing some minutes ago, too."""
+        """Return True if gone code will stay gone: deleted, or already missing some minutes ago."""
         return told.is_settled or self.passed_over.note_missing(seq, self.clock()) >= _MISSING_FOR
 
 

@@ -1,13 +1,14 @@
-"""How the code stands that memories tell of: in the background for all of a project, at once for the few at hand.
+"""Scheduler of staleness scans: background scans per project, and freshness views for single requests.
 
 The loop has one `Looking(home, memory_db, clock, is_excluded)`:
 
-- `want(place)`, from any thread: a turn was stored there, or a session started. It is looked at once, however often.
-- `step()`, from the job thread, at the end of a pass: some 20 ms of work. `more` asks for another pass at once, the
-  contexts of the projects in `changed` are to be rendered anew. `is_busy()` tells whether anything is left.
-- `checkout(db, place, look_time)`, from any thread, with a connection of its own: how things stand there, for a context
+- `want(place)`, from any thread, after a stored turn or a session start: schedule a scan. Several requests for a
+  checkout cause a single scan.
+- `step()`, from the job thread, at the end of a pass: do some 20 ms of work. `more` asks for another pass at once; the
+  contexts of the projects in `changed` need rendering. `is_busy()` returns True if work is left.
+- `checkout(db, place, look_time)`, from any thread, with a separate connection: open a view for a context
   (`Occasion(place, now, checkout=…)`).
-- `let_go()`, when nobody needs it for a while."""
+- `let_go()`: close the database during idle times."""
 
 import os
 import sqlite3
@@ -34,12 +35,12 @@ from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.timestamps import Clock
 
 LOOK_S = 0.04
-"""How much a context may work on its looks at the checkout."""
+"""CPU time of a context for checks of the checkout."""
 WITHIN_S = 0.24
-"""How long after it was begun: layers look one after another, and the last of them late."""
+"""Wall-clock limit from the start of the context: layers check in turn, and the last layer late."""
 _SHARE_OF_PATIENCE = 0.5
-# What git must be asked for the first time takes longer than for all times after. Of a branch that changes thousands of
-# files even this is not enough: then the next look has more.
+# The first questions to git take longer than all later ones. For a branch with changes in thousands of files, even this
+# limit is too short: the next scan gets more time.
 _BRANCHES_S, _LONG_BRANCHES_S = 0.25, 0.6
 _SHARE_OF_BRANCHES = 0.6
 _MAX_FOLDERS = 20
@@ -47,30 +48,30 @@ _MAX_CHECKOUTS = 5
 
 
 def time_for_context(patience_s: float | None = None) -> LookTime:
-    """The time for the looks of a context that is built now, and that somebody waits so long for."""
+    """Return the time budget of a context to be built now, for a caller waiting `patience_s`."""
     return LookTime(LOOK_S, WITHIN_S if patience_s is None else min(_SHARE_OF_PATIENCE * patience_s, WITHIN_S))
 
 
 class Looked(NamedTuple):
-    """What a step leaves: whether more is to be done, and the projects whose context changed."""
+    """Result of a step: True if work is left, and the projects with a changed context."""
 
     more: bool
     changed: frozenset[str] = frozenset()
 
 
 class Looking:
-    """One for the worker. `db` and all that steps is for the job thread alone."""
+    """Scanner of the worker. `db` and all methods for steps are for the job thread alone."""
 
     def __init__(self, home: Home, db: sqlite3.Connection, clock: Clock, is_excluded: Callable[[str], bool]) -> None:
         self._db = db
         self._clock = clock
         self._is_excluded = is_excluded
         self.cache = CodeCache(home.code_db)
-        """What source files hold, for whoever asks."""
+        """Content of source files, for any caller."""
         self.used_at = 0.0
-        """When code was last looked at, on the monotonic clock."""
+        """Time of the last use of code, on the monotonic clock."""
         self.asked_at = 0.0
-        """When somebody who waits last asked for a checkout, on the same clock."""
+        """Time of the last request by a waiting caller, on the monotonic clock."""
         self._lock = threading.Lock()
         self._wanted: dict[str, Place] = {}
         self._is_looking = False
@@ -81,37 +82,37 @@ class Looking:
         self._branching = Branching(self.cache)
         self._lacked_time: set[str] = set()
 
-    # What any thread may call.
+    # Methods for any thread.
 
     def want(self, place: Place) -> None:
-        """Have a checkout looked at, soon."""
+        """Schedule a scan of a checkout."""
         if place.root:
             with self._lock:
                 self._wanted[place.root] = place
 
     def is_busy(self) -> bool:
-        """Whether a checkout is being looked at or is to be."""
+        """Return True if a scan is scheduled or in progress."""
         with self._lock:
             return bool(self._wanted) or self._is_looking
 
     def checkout(
         self, db: sqlite3.Connection, place: Place, look_time: LookTime, *, with_branches: bool = True
     ) -> SeenCheckout:
-        """How the code stands in a place, for somebody who waits."""
+        """Open a freshness view for a waiting caller."""
         self.asked_at = time.monotonic()
         return self.look_ahead(db, place, look_time, with_branches=with_branches)
 
     def look_ahead(
         self, db: sqlite3.Connection, place: Place, look_time: LookTime, *, with_branches: bool = True
     ) -> SeenCheckout:
-        """The same for what nobody waits for yet."""
+        """Open a freshness view in advance, without a waiting caller."""
         self.used_at = time.monotonic()
         if self._may_not_look(place):
             return SeenCheckout(db, self.cache, replace(place, root=""), None, look_time, self._last_verdicts)
         repository = open_repository(place.root)
 
         def branches(deadline: float) -> Look:
-            # The rest of the time is for what is asked afterwards.
+            # The rest of the time is for later questions.
             now = time.monotonic()
             return self._look(db, place, repository, now + _SHARE_OF_BRANCHES * max(deadline - now, 0))
 
@@ -120,7 +121,7 @@ class Looking:
         return SeenCheckout(db, self.cache, place, elsewhere, look_time, self._last_verdicts, hidden)
 
     def may_read(self, place: Place) -> bool:
-        """Return whether the code of a place may be read, and count it as in use."""
+        """Return True if the code of a location may be read, and record the use."""
         self.used_at = time.monotonic()
         return not self._may_not_look(place)
 
@@ -139,10 +140,10 @@ class Looking:
     def _may_not_look(self, place: Place) -> bool:
         return not place.root or self._is_excluded(place.root)
 
-    # The job thread.
+    # Methods for the job thread.
 
     def step(self) -> Looked:
-        """A little of the look that is under way, or of the next one that is wanted."""
+        """Do a step of the scan in progress, or begin the next scheduled scan."""
         try:
             walk = self._walk or self._begin()
             if walk is not None:
@@ -155,17 +156,18 @@ class Looking:
             self._end()
             return Looked(self.is_busy(), frozenset({walk.here.place.project} if walk.changed else ()))
         except BaseException:
-            self._end()  # the loop tells of it; the next thing that happens there has it looked at again
+            self._end()  # the loop logs the error; the next event in the checkout schedules a new scan
             raise
         self._end()
         return Looked(self.is_busy())
 
     def let_go(self) -> None:
-        """Free what is held for the next look, but for what it need not look at: that is little."""
+        """Close the database. The skip cache stays: it is small."""
         self.cache.let_go()
 
     def clear(self) -> None:
-        """Drop all that was noted of code and branches: it may name what was forgotten. All is read again on need."""
+        """Drop all findings about code and branches: findings may name forgotten content. All is read again on
+        demand."""
         self._end()
         self._passed_over.clear()
         self._lacked_time.clear()
@@ -175,7 +177,7 @@ class Looking:
         self.cache.clear()
 
     def _begin(self) -> Walk | None:
-        """The next look that is wanted, if its checkout still is what it was."""
+        """Begin the next scheduled scan, if the checkout still belongs to the project."""
         with self._lock:
             if not self._wanted:
                 return None
@@ -215,7 +217,7 @@ class Looking:
             self._is_looking = False
 
     def _others(self, place: Place) -> list[Root]:
-        """The other checkouts of a project, as far as sessions worked in them and they are there."""
+        """Return the other checkouts of a project, as far as sessions used them and they still exist."""
         roots: dict[str, None] = {}
         for folder in sessions.folders(self._db, project=place.project, limit=_MAX_FOLDERS):
             if os.path.isdir(folder) and not self._is_excluded(folder):
