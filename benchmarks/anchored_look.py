@@ -13,7 +13,7 @@ from benchmarks.anchored_repository import MadeRepository
 from benchmarks.figures import Figure, p95
 from benchmarks.stage import Stage
 from claude_mem_lite.code.freshness.checkout_view import ChangeState, Checkout
-from claude_mem_lite.code.freshness.scanner import LOOK_S, Looking, time_for_context
+from claude_mem_lite.code.freshness.scanner import CHECK_S, Looking, time_for_context
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.code.syntax.changes import CodeChange
@@ -76,7 +76,7 @@ def _builds(
     yield Figure(f"{what}, p95", round(p95(looked), 1), "ms", note=spread(looked))
     yield Figure(f"{what}, without a look, p95", round(p95(unlooked), 1), "ms", note=spread(unlooked))
     share = verdicts["unknown"] / verdicts.total()
-    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may work {LOOK_S * 1000:g} ms on its looks"
+    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may work {CHECK_S * 1000:g} ms on its looks"
     yield Figure(f"memories it could not tell of, {name}", round(share, 3), "", note=note)
 
 
@@ -101,7 +101,7 @@ class Noting:
 
 
 def _steps(looking: Looking, repository: MadeRepository, name: str) -> Iterator[Figure]:
-    looking.want(find_place(str(repository.root)))
+    looking.request_scan(find_place(str(repository.root)))
     taken = []
     more = True
     while more:

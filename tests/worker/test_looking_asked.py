@@ -123,7 +123,7 @@ def test_several_threads_may_ask_while_a_look_is_under_way(
         db.close()
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
-    looking.want(place)
+    looking.request_scan(place)
     for thread in threads:
         thread.start()
     while looking.is_busy():

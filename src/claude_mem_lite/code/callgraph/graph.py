@@ -1,4 +1,4 @@
-"""Symbols of a checkout by name, their callers and their callees. It only reads the cache."""
+"""Symbols of a checkout by name, with callers and callees. The graph only reads the cache."""
 
 import difflib
 from collections import Counter
@@ -16,15 +16,15 @@ MAX_SUGGESTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A caller or a callee, with the lines of the calls."""
+    """Caller or callee, with the lines of the calls."""
 
     file: str
-    """Of the caller or the callee."""
+    """File of the caller or the callee."""
     name: str
-    """Empty for the top level of a file."""
+    """Name of the symbol; '' for the top level of a file."""
     definition: Definition | None
     lines: tuple[int, ...]
-    """Of the calls."""
+    """Lines of the calls."""
     sure: bool
 
 
@@ -32,16 +32,16 @@ class Edge:
 class Callers:
     edges: tuple[Edge, ...]
     unclear: int
-    """The number of calls of this name that may reach any of many methods."""
+    """Number of calls of the name with too many possible methods."""
     heirs: int = 0
-    """Of a class: the number of classes that name it as their base."""
+    """For a class: number of direct subclasses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callees:
     edges: tuple[Edge, ...]
     foreign: tuple[tuple[str, int], ...]
-    """The callees that the project does not define, with the number of calls."""
+    """Callees not defined in the project, with the number of calls."""
     unclear: int
 
 
@@ -58,7 +58,7 @@ def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
 
 
 def suggest(lookup: Lookup, text: str) -> list[str]:
-    """Return the names nearest to a name that does not exist, best first."""
+    """Return the existing names nearest to an unknown name, best first."""
     name = _parts(text)[1]
     if _is_file(text) and "/" in text:
         return difflib.get_close_matches(text, list(lookup.files), MAX_SUGGESTED)
@@ -73,9 +73,9 @@ def suggest(lookup: Lookup, text: str) -> list[str]:
 
 
 def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
-    """Return the callers of a symbol, in the order of files; a recursive symbol is one of them.
+    """Return the callers of a symbol, in file order, including the symbol itself for a recursion.
 
-    A call of an overridden method may be one of the symbol, and making an instance is a call of its constructor."""
+    A call of an overridden method may reach the symbol, and creating an instance is a call of the constructor."""
     simple = symbol.name.rpartition(".")[2]
     names = lookup.other_names(simple)
     meant = {symbol.key, *_made_by(lookup, resolver, symbol)}
@@ -93,9 +93,7 @@ def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
             unclear.append((file, call))
         if meant & keys or (overridden & keys and not reached.is_exact):
             found.setdefault((file, call.within), []).append((call.line, reached.sure and bool(meant & keys)))
-    if (
-        len(unclear) <= MAX_POSSIBLE and _namesakes(lookup, symbol) <= MAX_POSSIBLE
-    ):  # so few can be looked at one by one
+    if len(unclear) <= MAX_POSSIBLE and _namesakes(lookup, symbol) <= MAX_POSSIBLE:  # few enough to list as possible
         for file, call in unclear:
             found.setdefault((file, call.within), []).append((call.line, False))
         unclear = []
@@ -104,7 +102,7 @@ def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
 
 
 def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
-    """Return the callees of a symbol, in the order of files."""
+    """Return the callees of a symbol, in file order."""
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
     foreign: Counter[str] = Counter()
     unclear = 0
@@ -120,13 +118,14 @@ def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
 
 
 def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tuple[str, str]]:
-    """Return the classes that a constructor makes, as file and name: its own, and those that inherit it."""
+    """Return the classes instantiated by a constructor, as (file, name): the own class, and subclasses inheriting the
+    constructor."""
     owner, _, name = symbol.name.rpartition(".")
     is_named_so = name in CONSTRUCTORS
     if symbol.kind != "method" or not (is_named_so or name == owner.rpartition(".")[2]):
         return set()
     made = [resolver.class_at(symbol.file, owner)]
-    for one in made if is_named_so else ():  # it grows meanwhile
+    for one in made if is_named_so else ():  # grows meanwhile
         for heir in lookup.subclasses(one[1].rpartition(".")[2]):
             if heir not in made and resolver.inherits(*heir, symbol):
                 made.append(heir)
@@ -134,7 +133,7 @@ def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tupl
 
 
 def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterable[str]) -> int:
-    """Return the number of classes that name a class as their base, under any of its names."""
+    """Return the number of direct subclasses of a class, under any of its names."""
     if symbol.kind != "class":
         return 0
     heirs = {heir for name in names for heir in lookup.subclasses(name)}
@@ -153,7 +152,7 @@ def _edge(lookup: Lookup, file: str, name: str, calls: Iterable[tuple[int, bool]
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Return the file, or nothing, and the name of a name as typed."""
+    """Return the file, or '', and the name in a name as typed."""
     text = text.strip().removesuffix("()")
     file, mark, name = text.partition("::")
     if mark and (language_of(file) or "/" in file):
@@ -162,12 +161,12 @@ def _parts(text: str) -> tuple[str, str]:
 
 
 def _is_file(text: str) -> bool:
-    """Return whether a text may be the path of a file; `Game.go` may be a name too."""
+    """Return True if a text may be the path of a file; `Game.go` may be a name too."""
     return "::" not in text and language_of(text) != ""
 
 
 def _dotted(name: str) -> str:
-    """Return a qualified name with dots, whatever the language uses."""
+    """Return a qualified name with dots, for any language."""
     return name.replace("::", ".").replace("#", ".").strip(".")
 
 

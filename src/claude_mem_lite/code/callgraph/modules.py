@@ -1,4 +1,4 @@
-"""The files of a checkout that an import means, by the rules of each language; none for foreign modules."""
+"""Files of a checkout meant by an import, by the rules of each language; none for foreign modules."""
 
 import posixpath
 from functools import lru_cache
@@ -12,7 +12,7 @@ _RUST_LEADS = ("crate", "self", "super")
 
 
 def find_module(lookup: Lookup, file: str, module: str) -> list[str]:
-    """Return the files of a module that a file imports; in Go and Java, those of its folder."""
+    """Return the files of an imported module; in Go and Java, the files of the folder."""
     language = family(file)
     if language == "python":
         return _python(lookup, file, module)
@@ -26,7 +26,7 @@ def find_module(lookup: Lookup, file: str, module: str) -> list[str]:
 
 
 def submodule(lookup: Lookup, file: str, name: str) -> list[str]:
-    """Return the module of a name inside the package that a file stands for."""
+    """Return the file of a submodule, for the `__init__` file of a package."""
     folder, _, own = file.rpartition("/")
     return _existing(lookup, _python_files(_join(folder, name))) if own.startswith("__init__.") else []
 
@@ -55,8 +55,8 @@ def _python_named(lookup: Lookup, module: str) -> list[str]:
 
 
 def _starts_at_a_root(lookup: Lookup, path: str, module: str) -> bool:
-    """Return whether a file is this module for importing files: `json` is not the `json` of a package."""
-    # The checkout may be the package itself, so its own name counts too.
+    """Return True if a file can be imported under a module name: `json` is not the `json` inside a package."""
+    # The checkout may be the package itself, so the checkout's name counts too.
     whole = f"{posixpath.basename(lookup.root)}/{path}".rpartition(".")[0].removesuffix("/__init__").split("/")
     parts = module.split(".")
     if whole[-len(parts) :] != parts:
@@ -97,7 +97,7 @@ def _go(lookup: Lookup, module: str) -> list[str]:
         folder = module.removeprefix(own).strip("/") if module == own or module.startswith(own + "/") else None
         return [] if folder is None else [path for path in lookup.by_folder.get(folder, ()) if family(path) == "go"]
     parts = module.split("/")
-    for count in range(len(parts), 1, -1):  # a single name may well be one of the standard library
+    for count in range(len(parts), 1, -1):  # a single name may well be a module of the standard library
         end = "/".join(parts[-count:])
         found = [
             path for folder, paths in lookup.by_folder.items() if f"/{folder}".endswith(f"/{end}") for path in paths
@@ -109,7 +109,7 @@ def _go(lookup: Lookup, module: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _go_name(root: str) -> str:
-    """Return the name of the module of a checkout, by its go.mod."""
+    """Return the name of the checkout's Go module, from go.mod."""
     try:
         with WorkingTree(root) as tree:
             found = tree.text("go.mod")
@@ -122,7 +122,7 @@ def _go_name(root: str) -> str:
 
 
 def _java(lookup: Lookup, module: str) -> list[str]:
-    """Return the files of a package, or the one of a class."""
+    """Return the files of a package, or the file of a class."""
     path = module.replace(".", "/")
     folders = [paths for folder, paths in lookup.by_folder.items() if f"/{folder}".endswith(f"/{path}")]
     of_class = [one for one in lookup.with_stem(path.rpartition("/")[2]) if f"/{one}".endswith(f"/{path}.java")]
@@ -130,7 +130,7 @@ def _java(lookup: Lookup, module: str) -> list[str]:
 
 
 def _rust(lookup: Lookup, file: str, module: str) -> list[str]:
-    """Return the file with the last name of a path that is a file's; the modules between are not followed."""
+    """Return the file for the last known name of a path; the modules between are not followed."""
     parts = [part for part in module.split("::") if part]
     for part in reversed(parts):
         if part not in _RUST_LEADS:
@@ -143,7 +143,7 @@ def _rust(lookup: Lookup, file: str, module: str) -> list[str]:
 
 
 def _nearest(file: str, paths: list[str]) -> list[str]:
-    """Return the path that has most in common with the path of a file."""
+    """Return the path with the longest common prefix with a file."""
     return sorted(paths, key=lambda path: (-len(posixpath.commonprefix([path, file])), path))[:1]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from claude_mem_lite.code.freshness.commit_memo import Asking, CommitAnswers
+from claude_mem_lite.code.freshness.commit_memo import CommitQueries, CommitQueryCache
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.store.branches import Branch
 
@@ -20,7 +20,7 @@ class Viewpoint:
     """State of a checkout, with a deadline for questions."""
 
     repository: Repository
-    asking: Asking
+    queries: CommitQueries
     deadline: float
     local: dict[str, str]
     remote: dict[str, str]
@@ -33,14 +33,14 @@ class Viewpoint:
 
     def tip(self, name: str) -> str:
         """Return the commit of a branch, local or remote; '' if no such branch exists."""
-        elsewhere = (commit for other, commit in self.remote.items() if other.partition("/")[2] == name)
+        elsewhere = (commit for remote_name, commit in self.remote.items() if remote_name.partition("/")[2] == name)
         return self.local.get(name) or self.remote.get(f"origin/{name}") or next(elsewhere, "")
 
     def contains(self, head: str, tip: str) -> bool | None:
-        return self.asking.contains((head,), tip)
+        return self.queries.contains((head,), tip)
 
     def has_same_work(self, head: str, tip: str) -> bool | None:
-        return self.asking.has_same_work((head,), tip)
+        return self.queries.has_same_work((head,), tip)
 
     def has_work(self, head: str, tip: str) -> bool | None:
         """Return True if a head has the work of a tip, in the same commits or in equivalent commits."""
@@ -50,7 +50,7 @@ class Viewpoint:
 
     def is_late(self) -> bool:
         """Return True if time has run out: an unknown answer may become known the next time."""
-        return self.asking.lacked_time or time.monotonic() >= self.deadline
+        return self.queries.lacked_time or time.monotonic() >= self.deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class BranchState:
     came_back: bool = False
 
 
-def seen_from(repository: Repository, answers: CommitAnswers, deadline: float) -> Viewpoint | None:
+def seen_from(repository: Repository, answers: CommitQueryCache, deadline: float) -> Viewpoint | None:
     """Return the view from a checkout, or None if HEAD or the default branch is unknown."""
     branch, head = repository.head()
     default = repository.default_branch()
@@ -184,10 +184,10 @@ def _lives_on(view: Viewpoint, tip: str) -> bool | None:
     heads = tuple(sorted({*view.local.values(), *view.remote.values(), view.head} - {""}))
     if len(heads) > _MAX_HEADS:
         return None
-    in_another = view.asking.contains(heads, tip)
+    in_another = view.queries.contains(heads, tip)
     if in_another is not False:
         return in_another
-    return view.asking.has_same_work(heads, tip)
+    return view.queries.has_same_work(heads, tip)
 
 
 def _was_never_here(view: Viewpoint, row: Branch) -> bool:

@@ -3,7 +3,7 @@
 A memory made on a branch is provisional. The memory is visible on the branch, and in checkouts with the branch's
 commits or the same work. The memory is valid everywhere after the merge into the default branch, and nowhere after the
 deletion of an unmerged branch. Merges and deletions need evidence: for want of time or objects, the recorded state
-stays. `look` works on rows, without a database; `store_branches` retires and revives memories."""
+stays. `check_branches` works on rows, without a database; `store_branches` retires and revives memories."""
 
 import sqlite3
 import threading
@@ -15,7 +15,7 @@ from functools import cache
 
 from claude_mem_lite.code.freshness.branch_state import BranchState, IsHere, Viewpoint, seen_from, state_of
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.commit_memo import CommitAnswers
+from claude_mem_lite.code.freshness.commit_memo import CommitQueryCache
 from claude_mem_lite.code.freshness.verdicts import is_mostly_here
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.db.connection import atomic
@@ -25,7 +25,7 @@ from claude_mem_lite.store.branches import Branch, Hidden
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class BranchFindings:
     """Findings about the branches of a repository."""
 
     hidden: Hidden = ()
@@ -43,39 +43,39 @@ class Look:
     """True if more time could give more findings."""
 
 
-def look(
+def check_branches(
     known: Sequence[Branch],
     names: Sequence[str],
     repository: Repository,
     now: datetime,
     deadline: float,
     is_here: IsHere,
-    answers: CommitAnswers,
-) -> Look:
+    answers: CommitQueryCache,
+) -> BranchFindings:
     """Return the states of the known branches and of branches with active memories (`names`), and the hidden branches.
 
     `is_here` tells if the code of a branch's memories is in the working tree; only branches about to be hidden or
     declared gone are asked about. A branch never seen, neither now nor before, is never hidden."""
     view = seen_from(repository, answers, deadline) if known or names else None
     if view is None:
-        return Look()
+        return BranchFindings()
     ask = cache(is_here)
     rows = {row.name: row for row in known}
     every = (name for name in dict.fromkeys((*names, *rows)) if name not in ("", view.default))
     found = [state_of(view, name, rows.get(name), now, ask) for name in every]
-    wanted = set(names)
-    hidden = [_hidden(view, one, ask) for one in found if one.name in wanted]
-    return Look(
-        hidden=tuple(one for one in hidden if one is not None),
-        rows=tuple(one.row for one in found if one.row is not None and one.row != rows.get(one.name)),
-        merged=tuple(one.name for one in found if one.is_merged),
-        gone=tuple(one.name for one in found if one.is_gone),
-        came_back=tuple(one.name for one in found if one.came_back),
-        lacked_time=view.asking.lacked_time,
+    requested = set(names)
+    hidden = [_hidden_since(view, state, ask) for state in found if state.name in requested]
+    return BranchFindings(
+        hidden=tuple(branch for branch in hidden if branch is not None),
+        rows=tuple(state.row for state in found if state.row is not None and state.row != rows.get(state.name)),
+        merged=tuple(state.name for state in found if state.is_merged),
+        gone=tuple(state.name for state in found if state.is_gone),
+        came_back=tuple(state.name for state in found if state.came_back),
+        lacked_time=view.queries.lacked_time,
     )
 
 
-def _hidden(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, datetime | None] | None:
+def _hidden_since(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, datetime | None] | None:
     """Return the branch and the start of the hidden period, or None if the checkout has the work."""
     row = found.row
     if row is None or found.is_current:
@@ -87,23 +87,23 @@ def _hidden(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, 
         has_work = view.has_work(view.head, found.tip)
         if has_work:
             return None
-        until = view.asking.here_until(view.head, found.tip, view.trunk)
+        until = view.queries.here_until(view.head, found.tip, view.trunk)
         if view.is_late() and (has_work is None or until is None):
             return None  # the work may be present: hiding a true memory is worse than showing a premature memory
         here = datetime.fromtimestamp(until, UTC) if until else None
-        since = max((moment for moment in (since, here) if moment), default=None)
+        since = max((time_ for time_ in (since, here) if time_), default=None)
     return None if is_here(found.name) else (found.name, since)
 
 
 _MEMORIES_OF_A_BRANCH = 10
 
 
-class Branching:
+class BranchTracker:
     """Branches of all repositories, for any thread. Caches commit queries and branch names."""
 
     def __init__(self, cache: CodeCache) -> None:
         self._cache = cache
-        self._answers = CommitAnswers()
+        self._answers = CommitQueryCache()
         self._lock = threading.Lock()
         self._named: dict[str, frozenset[str]] = {}
 
@@ -117,7 +117,7 @@ class Branching:
         with self._lock:
             self._named.clear()
 
-    def look(
+    def check_branches(
         self,
         db: sqlite3.Connection,
         place: Place,
@@ -125,7 +125,7 @@ class Branching:
         now: datetime,
         deadline: float,
         others: Sequence[Repository] = (),
-    ) -> Look:
+    ) -> BranchFindings:
         """Return the states of all branches with memories, seen from a checkout.
 
         `others` are the repositories of the project's other checkouts: a branch present in any of them is not gone."""
@@ -142,7 +142,7 @@ class Branching:
             found = is_mostly_here(self._cache, place.root, made, deadline)
             return None if found is False and any(_has_branch(other, branch) for other in others) else found
 
-        return look(known, list(names), repository, now, deadline, is_here, self._answers)
+        return check_branches(known, list(names), repository, now, deadline, is_here, self._answers)
 
 
 def _has_branch(repository: Repository, name: str) -> bool:
@@ -150,7 +150,7 @@ def _has_branch(repository: Repository, name: str) -> bool:
     return name in repository.branches() or name in elsewhere
 
 
-def store_branches(db: sqlite3.Connection, project: str, found: Look, now: datetime) -> bool:
+def store_branches(db: sqlite3.Connection, project: str, found: BranchFindings, now: datetime) -> bool:
     """Store the branch states, retire the memories of gone branches, and revive memories of merged and restored
     branches.
 

@@ -109,11 +109,11 @@ def remove_code(path: Path) -> None:
 def known_files(db: sqlite3.Connection, root: str, paths: Sequence[str]) -> dict[str, ReadFile]:
     """Return the cached files of a checkout, with their symbols."""
     known: dict[str, ReadFile] = {}
-    for some in batches(paths):
+    for batch in batches(paths):
         rows = db.execute(
             f"""select id, path, state, is_read from files
-            where checkout = (select id from checkouts where root = ?) and path in ({marks(some)})""",
-            (root, *some),
+            where checkout = (select id from checkouts where root = ?) and path in ({marks(batch)})""",
+            (root, *batch),
         ).fetchall()
         symbols = _symbols(db, [row["id"] for row in rows])
         for row in rows:
@@ -122,7 +122,7 @@ def known_files(db: sqlite3.Connection, root: str, paths: Sequence[str]) -> dict
     return known
 
 
-def keep_files(db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone: Sequence[str]) -> None:
+def store_files(db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone: Sequence[str]) -> None:
     """Replace the cached content of the files read, and delete the rows of files gone."""
     with atomic(db):
         db.execute("insert into checkouts (root) values (?) on conflict do nothing", (root,))
@@ -226,10 +226,7 @@ def _insert(db: sqlite3.Connection, checkout: int, file: ReadFile) -> None:
     ).lastrowid
     db.executemany(
         "insert into symbols values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (number, at, one.name, simple_of(one.name), one.kind, one.signature, one.first, one.last, one.body)
-            for at, one in enumerate(file.symbols or ())
-        ],
+        [_symbol_row(number, at, symbol) for at, symbol in enumerate(file.symbols or ())],
     )
     if file.references is not None:
         db.executemany(
@@ -243,6 +240,11 @@ def _insert(db: sqlite3.Connection, checkout: int, file: ReadFile) -> None:
                 for name in file.references.names
             ],
         )
+
+
+def _symbol_row(file: int | None, position: int, symbol: Symbol) -> tuple[object, ...]:
+    name, lines = symbol.name, (symbol.first, symbol.last)
+    return file, position, name, simple_of(name), symbol.kind, symbol.signature, *lines, symbol.body
 
 
 def _symbols(db: sqlite3.Connection, files: Sequence[int]) -> dict[int, list[Symbol]]:

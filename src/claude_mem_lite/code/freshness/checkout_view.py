@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol
 
-from claude_mem_lite.code.freshness.anchor_check import AnchorFound, Tie, check_anchors
-from claude_mem_lite.code.freshness.anchored_files import Effort
+from claude_mem_lite.code.freshness.anchor_check import AnchorCheck, AnchorResult, check_anchors
+from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.moves import KnownRenames
-from claude_mem_lite.code.freshness.relocation import Elsewhere
+from claude_mem_lite.code.freshness.relocation import RelocationSearch
 from claude_mem_lite.code.freshness.time_budget import LookTime
-from claude_mem_lite.code.freshness.verdicts import Freshness, LastVerdicts, judge
+from claude_mem_lite.code.freshness.verdicts import Freshness, VerdictCache, judge
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, anchor_of
 from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
 from claude_mem_lite.models import Memory, Place
@@ -45,7 +45,7 @@ class Checkout(Protocol):
         """Compare functions with the state after a session; return an answer for each change."""
 
 
-class Unseen:
+class NoCheckout:
     """Missing checkout: all recorded states count as true."""
 
     hidden: Hidden = ()
@@ -58,16 +58,16 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenCheckout:
+class CheckoutView:
     """Checkout, opened for one request: the budget covers all questions of the request. Layers ask from several
     threads; a lock serialises the answers, because the threads share a connection and the cached findings."""
 
     db: sqlite3.Connection
     cache: CodeCache
     place: Place
-    elsewhere: Elsewhere | None
+    relocation: RelocationSearch | None
     look_time: LookTime
-    last_verdicts: LastVerdicts
+    verdict_cache: VerdictCache
     hidden: Hidden = ()
     known: dict[str, Freshness] = field(default_factory=dict)
     """Verdicts found so far: several layers ask about the same memories."""
@@ -78,17 +78,18 @@ class SeenCheckout:
 
         Without time for a memory, the verdict of the last background scan counts. If the scan knows nothing of a
         missing part, the memory may be stale."""
-        wanted = [memory for memory in memories if memory.project == self.place.project]
+        requested = [memory for memory in memories if memory.project == self.place.project]
         with self.lock:
-            return self._freshness(wanted)
+            return self._freshness(requested)
 
-    def _freshness(self, wanted: Sequence[Memory]) -> dict[str, Freshness]:
-        told = self._judged([memory for memory in wanted if memory.id not in self.known])
-        self.known.update((id_, one) for id_, one in told.items() if one.verdict != "unknown")
-        unknown = [memory for memory in wanted if memory.id not in self.known]
-        found = {memory.id: self.known.get(memory.id) or told[memory.id] for memory in wanted}
-        found |= self.last_verdicts.find(self.place, unknown)
-        return {id_: replace(one, verdict="changed") if one.is_in_doubt else one for id_, one in found.items()}
+    def _freshness(self, requested: Sequence[Memory]) -> dict[str, Freshness]:
+        verdicts = self._judged([memory for memory in requested if memory.id not in self.known])
+        self.known.update((id_, found) for id_, found in verdicts.items() if not _is_unknown(found))
+        unknown = [memory for memory in requested if memory.id not in self.known]
+        found = {memory.id: self.known.get(memory.id) or verdicts[memory.id] for memory in requested}
+        found |= self.verdict_cache.find(self.place, unknown)
+        in_doubt = {id_: replace(known, verdict="changed") for id_, known in found.items() if known.is_in_doubt}
+        return found | in_doubt
 
     def _judged(self, own: Sequence[Memory]) -> dict[str, Freshness]:
         here = _made_here(self.db, self.place, own)
@@ -96,43 +97,47 @@ class SeenCheckout:
         retired = [memory for memory in own if memory.status == "retired"]
         others = [memory for memory in own if memory.status != "retired"]
 
-        told: dict[str, Freshness] = {}
+        verdicts: dict[str, Freshness] = {}
 
-        def look(deadline: float) -> bool:
+        def check(deadline: float) -> bool:
             """Judge the memories without a verdict; return True if any is left."""
-            for some, elsewhere in ((others, self.elsewhere), (retired, None)):
-                left = [memory for memory in some if _is_unknown(told.get(memory.id))]
-                told.update(judge(self.cache, self.place.root, left, self._effort(deadline, elsewhere), here))
-            return any(map(_is_unknown, told.values()))
+            for batch, relocation in ((others, self.relocation), (retired, None)):
+                left = [memory for memory in batch if _is_unknown(verdicts.get(memory.id))]
+                verdicts.update(judge(self.cache, self.place.root, left, self._limits(deadline, relocation), here))
+            return any(map(_is_unknown, verdicts.values()))
 
-        self.look_time.spend(look, lacks_time=bool)
-        return told
+        self.look_time.run(check, lacks_time=bool)
+        return verdicts
 
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
         """Compare functions with the state after a session; return an answer for each change."""
         anchors = list(map(anchor_of, changes))
-        ties = list(map(Tie, anchors))
+        checks = list(map(AnchorCheck, anchors))
 
-        def look(deadline: float) -> list[AnchorFound]:
-            return check_anchors(self.cache, self.place.root, ties, self._effort(deadline, self.elsewhere))
+        def check(deadline: float) -> list[AnchorResult]:
+            return check_anchors(self.cache, self.place.root, checks, self._limits(deadline, self.relocation))
 
         with self.lock:
-            told = self.look_time.spend(look, lacks_time=lambda told: any(one.state == "unknown" for one in told))
-        return [_as_told(one, anchor) for one, anchor in zip(told, anchors, strict=True)]
+            results = self.look_time.run(check, lacks_time=_has_unknown)
+        return [_change_state(result, anchor) for result, anchor in zip(results, anchors, strict=True)]
 
-    def _effort(self, deadline: float, elsewhere: Elsewhere | None) -> Effort:
-        renames = KnownRenames(self.db, self.place.project) if elsewhere else None
-        return Effort(deadline, keeps_time=True, elsewhere=elsewhere, renames=renames)
-
-
-def _is_unknown(told: Freshness | None) -> bool:
-    return told is None or told.verdict == "unknown"
+    def _limits(self, deadline: float, relocation: RelocationSearch | None) -> CheckLimits:
+        renames = KnownRenames(self.db, self.place.project) if relocation else None
+        return CheckLimits(deadline, keeps_time=True, relocation=relocation, renames=renames)
 
 
-def _as_told(told: AnchorFound, anchor: CodeAnchor) -> ChangeState:
-    found = told.state
-    if told.name_now:
-        return RenamedSince(told.name_now)
+def _is_unknown(found: Freshness | None) -> bool:
+    return found is None or found.verdict == "unknown"
+
+
+def _has_unknown(results: Sequence[AnchorResult]) -> bool:
+    return any(result.state == "unknown" for result in results)
+
+
+def _change_state(result: AnchorResult, anchor: CodeAnchor) -> ChangeState:
+    found = result.state
+    if result.name_now:
+        return RenamedSince(result.name_now)
     if found in ("same", "unknown"):
         return "as told" if found == "same" else "unknown"
     if found == "undone" and ABSENT not in (anchor.before, anchor.after):

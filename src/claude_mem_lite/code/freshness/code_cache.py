@@ -22,7 +22,7 @@ from claude_mem_lite.code.syntax.changes import Symbol
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.db.connection import open_for_reading
 
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _KEPT_AT_ONCE = 100
 _MAX_OF_A_BODY = 100
 # Reading and parsing a file: 1.1 MB/s were measured, and other machines may be slower.
@@ -81,7 +81,7 @@ class CodeCache:
         answer: dict[str, FileCode | None] = {}
         with tree:
             states = _states(tree, paths, deadline, seen or {})
-            known = self._known(root, states, somebody_waits=keeps_time)
+            known = self._known(root, states, caller_waits=keeps_time)
             fresh: list[ReadFile] = []
             for path, state in states.items():
                 if state is None:
@@ -98,10 +98,10 @@ class CodeCache:
                     fresh.append(read)
                     answer[path] = FileCode(read.symbols)
                 if len(fresh) >= _KEPT_AT_ONCE:
-                    self._keep(root, fresh)
+                    self._store(root, fresh)
                     fresh = []
             gone = [path for path in known if states[path] is None]
-            self._keep(root, fresh, gone)
+            self._store(root, fresh, gone)
         return answer
 
     def is_whole(self, root: str, path: str, deadline: float, *, keeps_time: bool = False) -> bool | None:
@@ -155,14 +155,14 @@ class CodeCache:
         """Read files with their calls until the deadline, store the result, and return the number of files read."""
         count = 0
         while (paths or gone) and not (count and is_past(deadline)):
-            some: list[ReadFile] = []
+            batch: list[ReadFile] = []
             for path in paths[:_KEPT_AT_ONCE]:
                 if is_past(deadline):
                     break
-                some.append(read_file(tree, path, self._now_ns(), with_calls=True))
-            self._use(partial(self._put, root=root, read=some, gone=gone))
-            count, paths, gone = count + len(some), paths[len(some) :], ()
-            if not some:
+                batch.append(read_file(tree, path, self._now_ns(), with_calls=True))
+            self._use(partial(self._put, root=root, read=batch, gone=gone))
+            count, paths, gone = count + len(batch), paths[len(batch) :], ()
+            if not batch:
                 break
         return count
 
@@ -194,13 +194,13 @@ class CodeCache:
             try:
                 return work(self._open())
             except sqlite3.DatabaseError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CORRUPT:
                     raise
                 self._close()
                 cache_tables.remove_code(self._path)
                 return work(self._open())
 
-    def _known(self, root: str, states: Mapping[str, FileState | None], *, somebody_waits: bool) -> dict[str, ReadFile]:
+    def _known(self, root: str, states: Mapping[str, FileState | None], *, caller_waits: bool) -> dict[str, ReadFile]:
         """Return the cached files. For a waiting caller, the result stays in memory: other callers will ask for the
         same files."""
         recent = self._recent.find(root, states)
@@ -208,8 +208,8 @@ class CodeCache:
 
         def ask(db: sqlite3.Connection) -> dict[str, ReadFile]:
             found = cache_tables.known_files(db, root, others)
-            if somebody_waits:
-                self._recent.keep(root, found.values())
+            if caller_waits:
+                self._recent.store(root, found.values())
             return found
 
         try:
@@ -218,7 +218,7 @@ class CodeCache:
             log.warning("code.db cannot be used", exc_info=True)
             return recent
 
-    def _keep(self, root: str, read: Sequence[ReadFile], gone: Sequence[str] = ()) -> None:
+    def _store(self, root: str, read: Sequence[ReadFile], gone: Sequence[str] = ()) -> None:
         if not read and not gone:
             return
         try:
@@ -230,7 +230,7 @@ class CodeCache:
         """Store the files read, and drop files gone. Changed files leave memory first, because searches by body use
         only the database."""
         self._recent.drop(root, [*gone, *(file.path for file in read)])
-        cache_tables.keep_files(db, root, read, gone)
+        cache_tables.store_files(db, root, read, gone)
 
     def _open(self) -> sqlite3.Connection:
         if self._db is not None and self._inode != _inode(self._path):

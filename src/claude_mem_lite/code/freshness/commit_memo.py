@@ -17,51 +17,51 @@ _STILL_THE_SAME_S = 15 * 60
 """Longest delay of a memory after the commit described: a turn continues for a while."""
 
 
-class _InVain(NamedTuple):
+class _Timeout(NamedTuple):
     """Failed attempt: the time allowed, and the start on the monotonic clock."""
 
     for_s: float
     at: float
 
 
-class CommitAnswers:
+class CommitQueryCache:
     """Answers, cached for the life of the worker. After a timeout, a query is repeated only for callers with more time:
     otherwise each context would spend all of its time in vain."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], int] = {}
-        self._in_vain: dict[tuple[str, ...], _InVain] = {}
+        self._timeouts: dict[tuple[str, ...], _Timeout] = {}
         self._lock = threading.Lock()
 
-    def within(self, repository: Repository, deadline: float) -> "Asking":
+    def within(self, repository: Repository, deadline: float) -> "CommitQueries":
         """Return the queries for one request on a repository, with a deadline on the monotonic clock."""
-        return Asking(self, repository, deadline)
+        return CommitQueries(self, repository, deadline)
 
     def ask(self, key: tuple[str, ...], ask: Callable[[], int | None], deadline: float) -> tuple[int | None, bool]:
         """Return the answer or None, and True if more time might give an answer."""
         now = time.monotonic()
         left_s = deadline - now
         with self._lock:
-            known, in_vain = self._known.get(key), self._in_vain.get(key)
+            known, timeout = self._known.get(key), self._timeouts.get(key)
         if known is not None:
             return known, False
-        if left_s <= 0 or (in_vain is not None and left_s <= in_vain.for_s and now < in_vain.at + _TRY_AGAIN_S):
+        if left_s <= 0 or (timeout is not None and left_s <= timeout.for_s and now < timeout.at + _TRY_AGAIN_S):
             return None, True
-        told = ask()
-        is_late = told is None and time.monotonic() >= deadline
+        answer = ask()
+        is_late = answer is None and time.monotonic() >= deadline
         with self._lock:
-            if told is not None:
-                _keep(self._known, key, told)
+            if answer is not None:
+                _store(self._known, key, answer)
             elif is_late:
-                _keep(self._in_vain, key, _InVain(left_s, now))
-        return told, is_late
+                _store(self._timeouts, key, _Timeout(left_s, now))
+        return answer, is_late
 
 
 @dataclass(slots=True)
-class Asking:
+class CommitQueries:
     """Queries of one request."""
 
-    answers: CommitAnswers
+    answers: CommitQueryCache
     repository: Repository
     deadline: float
     lacked_time: bool = False
@@ -89,15 +89,15 @@ class Asking:
         )
 
     def _ask(self, question: tuple[str, ...], ask: Callable[[], int | None]) -> int | None:
-        told, is_late = self.answers.ask((str(self.repository.common), *question), ask, self.deadline)
+        answer, is_late = self.answers.ask((str(self.repository.common), *question), ask, self.deadline)
         self.lacked_time |= is_late
-        return told
+        return answer
 
 
 Value = TypeVar("Value")
 
 
-def _keep(values: dict[tuple[str, ...], Value], key: tuple[str, ...], value: Value) -> None:
+def _store(values: dict[tuple[str, ...], Value], key: tuple[str, ...], value: Value) -> None:
     while len(values) >= _MAX_KEPT:
         del values[next(iter(values))]
     values[key] = value
@@ -107,8 +107,8 @@ def _key(heads: tuple[str, ...]) -> str:
     return heads[0] if len(heads) == 1 else hashlib.sha256(" ".join(heads).encode()).hexdigest()
 
 
-def _as_bool(told: int | None) -> bool | None:
-    return None if told is None else bool(told)
+def _as_bool(answer: int | None) -> bool | None:
+    return None if answer is None else bool(answer)
 
 
 def _here_until(repository: Repository, head: str, tip: str, default: str, deadline: float) -> int | None:

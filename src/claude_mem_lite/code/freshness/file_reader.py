@@ -17,7 +17,7 @@ from claude_mem_lite.safety.redact import redact
 
 # The clock of a file system ticks: two changes within a tick leave the same time.
 _TICK_NS = 100_000_000
-_MAX_TRIED = 4
+_MAX_CANDIDATES = 4
 
 
 def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = False) -> ReadFile:
@@ -58,10 +58,10 @@ def name_now(tree: WorkingTree, path: str, name: str, body: str) -> str:
         for symbol in read_symbols(text, language) or ()
         if simple_of(symbol.name) != old and word.search("\n".join(lines[symbol.first - 1 : symbol.last]))
     ]
-    for symbol in likely[:_MAX_TRIED]:
+    for symbol in likely[:_MAX_CANDIDATES]:
         as_before = _word(simple_of(symbol.name)).sub(lambda _: old, text)
-        for one in read_symbols(as_before, language) or ():
-            if (one.first, one.body) == (symbol.first, body):
+        for candidate in read_symbols(as_before, language) or ():
+            if (candidate.first, candidate.body) == (symbol.first, body):
                 return symbol.name
     return ""
 
@@ -94,10 +94,10 @@ class RecentFiles:
                         found[path] = known
         return found
 
-    def keep(self, root: str, told: Iterable[ReadFile]) -> None:
+    def store(self, root: str, files: Iterable[ReadFile]) -> None:
         """Store files; the least recently used files are evicted."""
         with self._lock:
-            for file in told:
+            for file in files:
                 self._drop((root, file.path))
                 if _size(file) <= _MAX_SYMBOLS:
                     self._files[root, file.path] = file

@@ -25,7 +25,7 @@ _MAX_KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PossiblePaths:
     """Possible new paths of a missing file."""
 
     surely: str = ""
@@ -38,15 +38,15 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _SearchTerms:
     """Search terms for the index: blob ids, file names, folders."""
 
     blobs: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
 
-    def has(self, other: "_Wanted") -> bool:
-        return other.blobs <= self.blobs and other.names <= self.names and other.folders <= self.folders
+    def covers(self, narrower: "_SearchTerms") -> bool:
+        return narrower.blobs <= self.blobs and narrower.names <= self.names and narrower.folders <= self.folders
 
 
 class _Tracked:
@@ -54,17 +54,17 @@ class _Tracked:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._wanted = _Wanted()
+        self._terms = _SearchTerms()
         self._left: Iterator[tuple[str, str]] = iter(())
         self._is_read = True
         self.by_blob: dict[str, list[str]] = {}
         self.by_name: dict[str, list[str]] = {}
         self.by_folder: dict[str, list[str]] = {}
 
-    def look_for(self, wanted: _Wanted, deadline: float) -> bool:
+    def search(self, terms: _SearchTerms, deadline: float) -> bool:
         """Find all matches; return False if time ran out. 20,000 files take 30 ms."""
-        if not self._wanted.has(wanted):
-            self._wanted, self._left, self._is_read = wanted, self._repository.each_tracked(), False
+        if not self._terms.covers(terms):
+            self._terms, self._left, self._is_read = terms, self._repository.each_tracked(), False
             self.by_blob, self.by_name, self.by_folder = {}, {}, {}
         while not self._is_read and time.monotonic() < deadline:
             block = list(islice(self._left, _AT_ONCE))
@@ -75,11 +75,11 @@ class _Tracked:
 
     def _note(self, path: str, blob: str) -> None:
         folder, _, name = path.rpartition("/")
-        if blob in self._wanted.blobs:
+        if blob in self._terms.blobs:
             self.by_blob.setdefault(blob, []).append(path)
-        if name in self._wanted.names:
+        if name in self._terms.names:
             self.by_name.setdefault(name, []).append(path)
-        if folder in self._wanted.folders:
+        if folder in self._terms.folders:
             self.by_folder.setdefault(folder, []).append(path)
 
 
@@ -91,28 +91,28 @@ class Moves:
         self._root = root
         self._tracked = _Tracked(repository)
         self._had: dict[tuple[str, str], str] = {}
-        self._found: dict[tuple[str, str], Places] = {}
+        self._found: dict[tuple[str, str], PossiblePaths] = {}
 
-    def find(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], Places]:
+    def find(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], PossiblePaths]:
         """Return the possible paths of missing files, each with a commit at which the file existed. A file missing from
         the result: time ran out."""
-        asked = sorted(one for one in lost if one not in self._found)
+        asked = sorted(key for key in lost if key not in self._found)
         blobs = self._last_blobs(asked, deadline) if asked else {}
-        if blobs and self._tracked.look_for(_wanted(blobs), deadline):
+        if blobs and self._tracked.search(_terms(blobs), deadline):
             for (file, commit), (last, blob) in blobs.items():
-                places = self._places(file, last, blob, deadline)
-                if places is None:
+                paths = self._possible_paths(file, last, blob, deadline)
+                if paths is None:
                     break
-                self._found[file, commit] = places
-        return {one: self._found[one] for one in lost if one in self._found}
+                self._found[file, commit] = paths
+        return {key: self._found[key] for key in lost if key in self._found}
 
-    def _places(self, file: str, commit: str, blob: str, deadline: float) -> Places | None:
+    def _possible_paths(self, file: str, commit: str, blob: str, deadline: float) -> PossiblePaths | None:
         alike = sorted(self._tracked.by_blob.get(blob, ()), key=lambda path: _name(path) != _name(file))
         same = self._new(commit, alike, deadline)
         if same:
-            return Places(same[0])
+            return PossiblePaths(same[0])
         likely = self._new(commit, self._alike(file), deadline) if same is not None else None
-        return Places("", likely) if likely is not None else None
+        return PossiblePaths("", likely) if likely is not None else None
 
     def _last_blobs(self, asked: Sequence[tuple[str, str]], deadline: float) -> dict[tuple[str, str], tuple[str, str]]:
         """Return the last content of each file, with the last commit known to have the file; empty if time ran out."""
@@ -189,11 +189,11 @@ class Moves:
         return [*sorted({os.path.join(folder, name) for name in here} - set(tracked)), *tracked]
 
 
-def _wanted(blobs: Mapping[tuple[str, str], tuple[str, str]]) -> _Wanted:
+def _terms(blobs: Mapping[tuple[str, str], tuple[str, str]]) -> _SearchTerms:
     """Return the search terms for missing files: same content, same name, nearby folders."""
     files = [file for file, _ in blobs]
     folders = {os.path.dirname(file) for file in files}
-    return _Wanted(
+    return _SearchTerms(
         frozenset(blob for _, blob in blobs.values() if blob),
         frozenset(map(_name, files)),
         frozenset(folders | {os.path.dirname(folder) for folder in folders}),
@@ -212,7 +212,7 @@ class KnownRenames:
         self._project = project
 
     def later(
-        self, anchor: CodeAnchor, files: Sequence[str], *, memory: str, told_at: datetime | None
+        self, anchor: CodeAnchor, files: Sequence[str], *, memory: str, valid_at: datetime | None
     ) -> list[CodeAnchor]:
         """Return the later names of an anchor's symbol, latest first, each with the last known body.
 
@@ -220,7 +220,7 @@ class KnownRenames:
         too."""
         bodies = dict.fromkeys(symbol_changes.of(self._db, memory, anchor.file, anchor.name), "") if memory else {}
         for file in files:
-            bodies |= symbol_changes.became(self._db, self._project, file, anchor.name, anchor.after, told_at)
+            bodies |= symbol_changes.became(self._db, self._project, file, anchor.name, anchor.after, valid_at)
         return [
             CodeAnchor(anchor.file, name, after=body, before=anchor.before)
             for name, body in reversed(bodies.items())

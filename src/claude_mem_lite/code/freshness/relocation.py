@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from claude_mem_lite.code.freshness.code_cache import CodeCache, is_past
-from claude_mem_lite.code.freshness.moves import Moves, Places
+from claude_mem_lite.code.freshness.moves import Moves, PossiblePaths
 from claude_mem_lite.code.freshness.source_files import own_entries
 from claude_mem_lite.code.freshness.working_tree import WorkingTree, is_bare
 from claude_mem_lite.code.git.repository import Repository
@@ -32,18 +32,18 @@ _MAX_COMMITS = 100
 _SLACK_S = 1
 
 
-class Definition(NamedTuple):
+class SymbolLocation(NamedTuple):
     """Symbol with the file of its definition."""
 
     path: str
     name: str
 
 
-Found = list[Definition] | Literal["too many"] | None
+SymbolLocations = list[SymbolLocation] | Literal["too many"] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MissingSymbol:
     """Symbol missing from its recorded file."""
 
     file: str
@@ -53,7 +53,7 @@ class Wanted:
     commit: str = ""
 
 
-class Elsewhere:
+class RelocationSearch:
     """Search in one checkout, with or without git."""
 
     def __init__(self, root: str, repository: Repository | None) -> None:
@@ -73,9 +73,9 @@ class Elsewhere:
         """Return the estimated time for a walk over all files; 0 without git."""
         return self.repository.tracked_count() * _S_PER_FILE if self.repository else 0.0
 
-    def places(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], Places]:
+    def moved_to(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], PossiblePaths]:
         """Return the possible new paths of missing files, see `Moves.find`."""
-        return self._moves.find(lost, deadline) if self._moves else dict.fromkeys(lost, Places())
+        return self._moves.find(lost, deadline) if self._moves else dict.fromkeys(lost, PossiblePaths())
 
     def absence(self, file: str, commit: str, deadline: float) -> Absence | None:
         """Return the kind of a file's absence. None: time ran out.
@@ -100,63 +100,64 @@ class Elsewhere:
                 return "deleted" if was_here else None
         return "out of sight" if is_bare(os.path.join(self._root, os.path.dirname(file))) else "missing"
 
-    def find(self, cache: CodeCache, wanted: Wanted, deadline: float, *, keeps_time: bool) -> Found:
+    def find(self, cache: CodeCache, missing: MissingSymbol, deadline: float, *, keeps_time: bool) -> SymbolLocations:
         """Return the symbols with the recorded body in files changed since. None: time ran out.
 
         `too many`: no match among the files searched, but more files remain."""
-        if wanted.since is None:
-            return self.find_known(cache, wanted, deadline)
+        if missing.since is None:
+            return self.find_known(cache, missing, deadline)
         if not self._list(deadline):
             return None
-        changed = self._changed_since(wanted.since.timestamp() - _SLACK_S, language_of(wanted.file))
-        if found := self._found(cache, wanted, changed, deadline):
+        changed = self._changed_since(missing.since.timestamp() - _SLACK_S, language_of(missing.file))
+        if found := self._found(cache, missing, changed, deadline):
             return found
         unread = [path for path in changed[:_MAX_CHANGED] if path not in self._read]
-        folder = os.path.dirname(wanted.file)
+        folder = os.path.dirname(missing.file)
         unread.sort(key=lambda path: os.path.dirname(path) != folder)  # nearby files are the likeliest
         for start in range(0, len(unread), _AT_ONCE):
-            some = unread[start : start + _AT_ONCE]
-            read = cache.read(self._root, some, deadline, keeps_time=keeps_time)
+            batch = unread[start : start + _AT_ONCE]
+            read = cache.read(self._root, batch, deadline, keeps_time=keeps_time)
             self._read.update(read)
-            if len(read) < len(some):
+            if len(read) < len(batch):
                 return None
-        found = self._found(cache, wanted, changed, deadline)
+        found = self._found(cache, missing, changed, deadline)
         is_sure = found is not None and not self._is_cut and len(changed) <= _MAX_CHANGED
         return found if found or is_sure else "too many"
 
-    def find_known(self, cache: CodeCache, wanted: Wanted, deadline: float) -> list[Definition]:
+    def find_known(self, cache: CodeCache, missing: MissingSymbol, deadline: float) -> list[SymbolLocation]:
         """Return matching symbols from cached content only, without listing the files changed since."""
-        found = self._found(cache, wanted, None, deadline) or []
-        return [one for one in found if wanted.since is None or self._is_changed_since(one.path, wanted.since)]
+        found = self._found(cache, missing, None, deadline) or []
+        since = missing.since
+        return [location for location in found if since is None or self._is_changed_since(location.path, since)]
 
     def _found(
-        self, cache: CodeCache, wanted: Wanted, among: Collection[str] | None, deadline: float
-    ) -> list[Definition] | None:
+        self, cache: CodeCache, missing: MissingSymbol, among: Collection[str] | None, deadline: float
+    ) -> list[SymbolLocation] | None:
         """Return matching symbols from cached content, after checking that the files are up to date. None: unknown."""
-        known = cache.find_body(self._root, wanted.body)
+        known = cache.find_body(self._root, missing.body)
         if known is None:
             return None
-        paths = {path for path, _ in known if path != wanted.file}
+        paths = {path for path, _ in known if path != missing.file}
         if among is not None and paths:
             paths &= set(among)
         now = cache.read(self._root, sorted(paths), deadline, keeps_time=True)
         if len(now) < len(paths):
             return None
         return [
-            Definition(path, symbol.name)
+            SymbolLocation(path, symbol.name)
             for path, code in sorted(now.items())
             for symbol in (code.symbols or () if code else ())
-            if symbol.body == wanted.body and not self._is_as_in(wanted.commit, path, deadline)
+            if symbol.body == missing.body and not self._is_as_in(missing.commit, path, deadline)
         ]
 
-    def _changed_since(self, moment: float, language: str) -> list[str]:
+    def _changed_since(self, since: float, language: str) -> list[str]:
         """Return the source files of a language changed since a time, latest first."""
         files = self._by_language.get(language, [])
-        return [path for _, path in files[: bisect_right(files, -moment, key=lambda file: file[0])]]
+        return [path for _, path in files[: bisect_right(files, -since, key=lambda file: file[0])]]
 
-    def _is_changed_since(self, path: str, moment: datetime) -> bool:
+    def _is_changed_since(self, path: str, since: datetime) -> bool:
         try:
-            return os.lstat(os.path.join(self._root, path)).st_ctime >= moment.timestamp() - _SLACK_S
+            return os.lstat(os.path.join(self._root, path)).st_ctime >= since.timestamp() - _SLACK_S
         except (OSError, ValueError):
             return False
 

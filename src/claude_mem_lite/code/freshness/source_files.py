@@ -20,7 +20,7 @@ _NOT_OURS = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Source files of a project, relative to the root. `is_cut`: the list is incomplete, for there are too many files."""
+    """Source files of a project, relative to the root. `is_cut`: too many files, the list is incomplete."""
 
     paths: tuple[str, ...]
     is_cut: bool = False

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 # Wall-clock time of each attempt, as a multiple of the CPU time left.
 _STRETCHES = (1, 2, 3)
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class LookTime:
@@ -18,30 +18,30 @@ class LookTime:
         work_s: float,
         within_s: float,
         clock: Callable[[], float] = time.monotonic,
-        worked: Callable[[], float] = time.thread_time,
+        cpu_time: Callable[[], float] = time.thread_time,
     ) -> None:
         self._left_s = work_s
         self._latest = clock() + within_s
         self._clock = clock
-        self._worked = worked
+        self._cpu_time = cpu_time
 
-    def spend(self, look: Callable[[float], Found], lacks_time: Callable[[Found], bool]) -> Found:
+    def run(self, check: Callable[[float], Result], lacks_time: Callable[[Result], bool]) -> Result:
         """Run a check with a deadline on the monotonic clock, and return the result. A check short of time with CPU
         time left, because the machine was busy or suspended, is repeated with a later deadline."""
         for stretch in _STRETCHES:
             began = self._clock()
             until = min(began + stretch * self._left_s, self._latest)
-            found = self._count(look, until)
+            found = self._count(check, until)
             if self._clock() < until or self.is_over() or not lacks_time(found):
                 break
         return found
 
-    def _count(self, look: Callable[[float], Found], until: float) -> Found:
-        worked = self._worked()
+    def _count(self, check: Callable[[float], Result], until: float) -> Result:
+        cpu_before = self._cpu_time()
         try:
-            return look(until)
+            return check(until)
         finally:
-            self._left_s = max(self._left_s - (self._worked() - worked), 0)
+            self._left_s = max(self._left_s - (self._cpu_time() - cpu_before), 0)
 
     def is_over(self) -> bool:
         """Return True if the budget is used up."""
@@ -49,19 +49,19 @@ class LookTime:
 
 
 # Pause between two steps, as long as a step: nobody waits for the scan, but answering threads wait for the interpreter.
-_LOOK_PAUSE_S = 0.02
+_STEP_PAUSE_S = 0.02
 # While contexts are requested, the scan pauses: contexts take twice as long beside a scan. The scan still goes on,
 # slowly.
 _STAND_BACK_S = 0.5
 _MAX_PAUSE_S = 3.0
 
 
-class LookPace:
+class ScanThrottle:
     """Throttle of the background scan. Any thread may note a request; the job thread runs the scan."""
 
     def __init__(self) -> None:
-        self._looked_at = 0.0
-        self._settle_asked_at = 0.0
+        self._stepped_at = 0.0
+        self._idle_asked_at = 0.0
         self._all_asked_at = 0.0
 
     def note_asked(self, *, for_all: bool) -> None:
@@ -69,20 +69,20 @@ class LookPace:
         if for_all:
             self._all_asked_at = time.monotonic()
         else:
-            self._settle_asked_at = time.monotonic()
+            self._idle_asked_at = time.monotonic()
 
-    def note_looked(self) -> None:
+    def note_step(self) -> None:
         """Note the end of a step, or the lack of work."""
-        self._looked_at = time.monotonic()
+        self._stepped_at = time.monotonic()
 
     def due_in_s(self, context_asked_at: float) -> float:
         """Return the seconds until the next step, given the time of the last context request."""
-        asked_at = max(self._settle_asked_at, context_asked_at)
+        asked_at = max(self._idle_asked_at, context_asked_at)
         if asked_at < self._all_asked_at:  # a caller waiting for all work waits for the scan, too
             asked_at = 0.0
-        return max(next_look_at(self._looked_at, asked_at) - time.monotonic(), 0)
+        return max(next_step_at(self._stepped_at, asked_at) - time.monotonic(), 0)
 
 
-def next_look_at(looked_at: float, asked_at: float) -> float:
+def next_step_at(stepped_at: float, asked_at: float) -> float:
     """Return the due time of the next step, from the end of the last step and the time of the last request."""
-    return min(max(looked_at + _LOOK_PAUSE_S, asked_at + _STAND_BACK_S), looked_at + _MAX_PAUSE_S)
+    return min(max(stepped_at + _STEP_PAUSE_S, asked_at + _STAND_BACK_S), stepped_at + _MAX_PAUSE_S)

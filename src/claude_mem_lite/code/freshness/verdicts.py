@@ -3,7 +3,7 @@
 `judge` runs before memories are injected, in the background scan and in `doctor --stale`. It only reads, only within
 the checkout, and within limits.
 
-`LastVerdicts` holds the changes and moves found by the last background scan, for contexts without time for a check. The
+`VerdictCache` holds the changes and moves found by the last background scan, for contexts without time for a check. The
 job thread writes, any thread reads. The cache names memories: call `clear()` when a memory is forgotten."""
 
 import threading
@@ -11,8 +11,8 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from claude_mem_lite.code.freshness.anchor_check import AnchorFound, Tie, check_anchors
-from claude_mem_lite.code.freshness.anchored_files import Effort
+from claude_mem_lite.code.freshness.anchor_check import AnchorCheck, AnchorResult, check_anchors
+from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, read_anchor
 from claude_mem_lite.code.syntax.changes import PRESENT
@@ -20,7 +20,7 @@ from claude_mem_lite.models import SAVED_BY_AGENT, Memory, Place
 from claude_mem_lite.store.symbol_changes import Rename
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
-_Told = tuple[CodeAnchor, AnchorFound]
+_CheckedAnchor = tuple[CodeAnchor, AnchorResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,15 @@ def judge(
     cache: CodeCache,
     root: str,
     memories: Sequence[Memory],
-    effort: Effort,
+    limits: CheckLimits,
     made_here: Collection[str] = (),
 ) -> dict[str, Freshness]:
     """Return the freshness of each memory, by memory id.
 
     `made_here` are the ids of memories made in this checkout, on the present branch. For these memories, a file
     untouched since needs no reading. In another checkout, a file may be older without ever having had the change."""
-    told = _told(cache, root, memories, effort, made_here)
-    return {memory.id: _verdict(memory, told[memory.id]) for memory in memories}
+    results = _check(cache, root, memories, limits, made_here)
+    return {memory.id: _verdict(memory, results[memory.id]) for memory in memories}
 
 
 def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], deadline: float) -> bool | None:
@@ -59,9 +59,9 @@ def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], dead
     The presence of a file or function present before proves nothing."""
     every = (anchor for memory in memories for anchor in _anchors(memory))
     anchors = [anchor for anchor in every if anchor.before != (PRESENT if anchor.name else anchor.after)]
-    told = check_anchors(cache, root, list(map(Tie, anchors)), Effort(deadline, keeps_time=True))
-    known = [one for one in told if one.state != "unknown"]
-    return sum(one.state == "same" for one in known) * 2 > len(known) if known else None
+    results = check_anchors(cache, root, list(map(AnchorCheck, anchors)), CheckLimits(deadline, keeps_time=True))
+    known = [result for result in results if result.state != "unknown"]
+    return sum(result.state == "same" for result in known) * 2 > len(known) if known else None
 
 
 def is_anchored(memory: Memory) -> bool:
@@ -69,44 +69,45 @@ def is_anchored(memory: Memory) -> bool:
     return any(read_anchor(anchor) for anchor in memory.anchors)
 
 
-def _told(
+def _check(
     cache: CodeCache,
     root: str,
     memories: Sequence[Memory],
-    effort: Effort,
+    limits: CheckLimits,
     made_here: Collection[str],
-) -> dict[str, list[_Told]]:
+) -> dict[str, list[_CheckedAnchor]]:
     """Return the states of all anchors, by memory id."""
     anchors = [(memory, anchor) for memory in memories for anchor in _anchors(memory)]
     # Not `last_seen_at`: an edit of the memory changes `last_seen_at`, without any change to the code.
     left_at = {memory.id: memory.created_at for memory in memories if memory.id in made_here}
-    ties = [
-        Tie(anchor, memory.commit, left_at.get(memory.id), memory.created_at, memory.id) for memory, anchor in anchors
+    checks = [
+        AnchorCheck(anchor, memory.commit, left_at.get(memory.id), memory.created_at, memory.id)
+        for memory, anchor in anchors
     ]
-    told: dict[str, list[_Told]] = {memory.id: [] for memory in memories}
-    for (memory, anchor), one in zip(anchors, check_anchors(cache, root, ties, effort), strict=True):
-        told[memory.id].append((anchor, one))
-    return told
+    results: dict[str, list[_CheckedAnchor]] = {memory.id: [] for memory in memories}
+    for (memory, anchor), result in zip(anchors, check_anchors(cache, root, checks, limits), strict=True):
+        results[memory.id].append((anchor, result))
+    return results
 
 
 def _anchors(memory: Memory) -> list[CodeAnchor]:
     """Return the code anchors of a memory: the last anchor of each symbol, and a file anchor only if the file has no
     symbol anchor."""
-    found = {(one.file, one.name): one for text in memory.anchors if (one := read_anchor(text))}
+    found = {(anchor.file, anchor.name): anchor for text in memory.anchors if (anchor := read_anchor(text))}
     by_symbol = {file for file, name in found if name}
-    return [one for one in found.values() if one.name or one.file not in by_symbol]
+    return [anchor for anchor in found.values() if anchor.name or anchor.file not in by_symbol]
 
 
-def _verdict(memory: Memory, tied: Sequence[_Told]) -> Freshness:
-    told = [one for _, one in tied]
-    reasons = tuple(dict.fromkeys(one.reason for one in told if one.reason))
-    states = {one.state for one in told}
-    is_settled = all(one.is_settled for one in told)
-    renamed = tuple(Rename(anchor.file, anchor.name, one.name_now) for anchor, one in tied if one.name_now)
+def _verdict(memory: Memory, checked: Sequence[_CheckedAnchor]) -> Freshness:
+    results = [result for _, result in checked]
+    reasons = tuple(dict.fromkeys(result.reason for result in results if result.reason))
+    states = {result.state for result in results}
+    is_settled = all(result.is_settled for result in results)
+    renamed = tuple(Rename(anchor.file, anchor.name, result.name_now) for anchor, result in checked if result.name_now)
     if states <= {"same"}:
         return Freshness("fresh", reasons, is_settled, renamed)
     if "unknown" in states and "changed" not in states:
-        is_in_doubt = any(one.state == "unknown" and one.reason for one in told)
+        is_in_doubt = any(result.state == "unknown" and result.reason for result in results)
         return Freshness("unknown", reasons, is_settled, renamed, is_in_doubt)
     is_gone = states <= {"undone", "gone"}
     # Statements of the user, pinned memories and explicit saves are not retired by changes to code.
@@ -135,7 +136,7 @@ class _Checkout:
     """Verdicts for an earlier HEAD: valid again for memories found unchanged."""
 
 
-class LastVerdicts:
+class VerdictCache:
     """Verdicts of the last scan by checkout. Verdicts of another branch do not count."""
 
     def __init__(self) -> None:
@@ -152,15 +153,15 @@ class LastVerdicts:
                 del self._checkouts[next(iter(self._checkouts))]
             self._checkouts[place.root] = known
 
-    def note(self, place: Place, found: Mapping[int, Memory], told: Mapping[str, Freshness]) -> None:
+    def note(self, place: Place, found: Mapping[int, Memory], results: Mapping[str, Freshness]) -> None:
         """Store the verdicts of a scan, for memories by number."""
         with self._lock:
             known = self._checkouts[place.root]
             for seq, memory in found.items():
-                if memory.id in told:
+                if memory.id in results:
                     known.before.pop(memory.id, None)
                     known.noted.pop(memory.id, None)
-                    if noted := _worth_noting(told[memory.id]):
+                    if noted := _worth_noting(results[memory.id]):
                         known.noted[memory.id] = _Noted(seq, hash(memory.anchors), noted)
             known.noted = _newest(known.noted)
 

@@ -1,7 +1,7 @@
-"""How a project is tested, checked, built and run, by the names of targets and scripts that its manifests have.
+"""Commands to test, lint, format, build and run a project, from the targets and scripts named in manifests.
 
-Only names from our own lists are looked for, and told as the call of what runs them, never what they do: nothing that a
-foreign repository made up becomes part of a command, but for a program that is called like the project itself."""
+Only names from fixed lists are recognised, and a command names the runner and the target, never the target's content.
+Text invented by a foreign repository never becomes part of a command, except a program with the project's own name."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from claude_mem_lite.code.manifests.manifest_files import Root, Table, is_plain_
 
 Purpose = Literal["test", "lint", "format", "build", "run"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
-# Targets and scripts by what they are for, the plainest name first.
+# Names of targets and scripts by purpose, plainest name first.
 _NAMES: dict[Purpose, tuple[str, ...]] = {
     "test": ("test", "tests", "check", "test:unit", "unit", "ci"),
     "lint": ("lint", "check", "typecheck", "type-check", "clippy", "vet"),
@@ -21,7 +21,7 @@ _NAMES: dict[Purpose, tuple[str, ...]] = {
 }
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _JUSTFILES = ("justfile", "Justfile", ".justfile")
-# For single lines, that are cut: see `Root.lines`.
+# For single, truncated lines: see `ManifestFolder.lines`.
 _MAKE_TARGETS = re.compile(r"([\w.-]{1,60}+(?: {1,8}+[\w.-]{1,60}+){0,20}) {0,8}+::?(?![=:])", re.A)
 _JUST_RECIPE = re.compile(r"@?([\w-]{1,60}+)(?: [^:=]{0,150}+)?:(?!=)", re.A)
 _GO_MODULE = re.compile(r"module[ \t]{1,8}+\S")
@@ -29,7 +29,7 @@ _CMAKE_PROJECT = re.compile(r"(?i)[ \t]{0,16}+project[ \t]{0,8}+\(")
 _CMAKE_TESTS = re.compile(r"(?i)[ \t]{0,16}+(?:enable_testing[ \t]{0,8}+\(|include[ \t]{0,8}+\([ \t]{0,8}+CTest)")
 _PROGRAM = re.compile(r"[a-z][a-z0-9_-]{1,30}")
 _CHECKERS = {"ruff": "ruff check", "flake8": "flake8", "pylint": "pylint", "mypy": "mypy", "pyright": "pyright"}
-_NO_TEST = "no test specified"  # what npm writes into a new package.json
+_NO_TEST = "no test specified"  # written by npm into a new package.json
 
 
 class Command(NamedTuple):
@@ -38,9 +38,9 @@ class Command(NamedTuple):
 
 
 def commands(root: Root) -> list[Command]:
-    """One command for each purpose that something tells of, in the order of the purposes.
+    """Return a command for each purpose found, in the order of the purposes.
 
-    What people wrote down for all of it comes first: a Makefile, then scripts, then what is usual in the language."""
+    Commands written by people come first: a Makefile, then scripts, then the usual commands of the language."""
     found: dict[Purpose, str] = {}
     for purpose, line in _each(root):
         found.setdefault(purpose, line)
@@ -61,7 +61,8 @@ def _each(root: Root) -> Iterator[Command]:
 
 
 def _named(lead: str, names: set[str]) -> Iterator[Command]:
-    """The commands for what is known by its name, each name for one purpose: `check` is for tests when none are."""
+    """Yield commands for known names, each name for one purpose: `check` counts as a test only without a test
+    target."""
     used: set[str] = set()
     for purpose in PURPOSES:
         name = next((one for one in _NAMES[purpose] if one in names and one not in used), None)
@@ -113,7 +114,7 @@ def _python(root: Root) -> Iterator[Command]:
 
 
 def _own_program(project: Table) -> list[str]:
-    """The program that is called like the project: other names may be anything, and would be told as what to run."""
+    """Return the program with the project's name: any other name could be arbitrary text, shown as a command."""
     own = project.at("project", "name").text() or project.at("tool", "poetry", "name").text()
     programs = {*project.at("project", "scripts").names(), *project.at("tool", "poetry", "scripts").names()}
     spelled = (own, own.lower(), own.lower().replace("_", "-"), own.lower().replace("-", "_"))

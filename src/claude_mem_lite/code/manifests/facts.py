@@ -1,6 +1,6 @@
-"""What is to be known of a project from its manifests and README: its role, its commands, its main dependencies.
+"""Facts about a project from its manifests and README: role, commands, main dependencies.
 
-Called by the worker at the first sight of a project and when those files changed. Reads, and runs nothing."""
+The worker reads facts for a new project, and after changes to the files. Files are only read; nothing is run."""
 
 import hashlib
 import os
@@ -17,8 +17,8 @@ Slot = Literal["role", "commands", "dependencies"]
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 _NAMES = (*MANIFESTS, *READMES)
 NAMES = frozenset(_NAMES)
-"""The files that facts are read from."""
-# Changed with how facts are told: what was told in another way before is read anew.
+"""Names of the files with facts."""
+# Version of the wording of facts. A change makes the worker read all facts again.
 _WAY_OF_TELLING = "2"
 
 
@@ -26,11 +26,11 @@ class Fact(NamedTuple):
     slot: Slot
     line: str
     files: tuple[str, ...]
-    """Those it was read from."""
+    """Files with the fact."""
 
 
 def read_facts(root: str) -> list[Fact]:
-    """The facts of the checkout with this root, at most one a slot, each on one line."""
+    """Return the facts of a checkout, at most one fact a slot, each on one line."""
     found = []
     files = Root(root)
     for slot, tell in (("role", _role), ("commands", _commands), ("dependencies", _dependencies)):
@@ -42,9 +42,9 @@ def read_facts(root: str) -> list[Fact]:
 
 
 def signature(root: str) -> str:
-    """A short sum of what the manifests of a root are like, that changes when one of them does; '' when there are none.
+    """Return a short fingerprint of the manifests, changed by any change to them; '' without manifests.
 
-    Some forty looks at a name, and no file is read."""
+    The fingerprint takes some forty `lstat` calls; no file is read."""
     seen = []
     for name in _NAMES:
         try:
