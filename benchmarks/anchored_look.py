@@ -46,7 +46,7 @@ def looks(made: Stage, repository: MadeRepository, other_branch: str) -> Iterato
         repository.git("switch", "--quiet", other_branch)
         yield from _steps(looking, repository, "look again, after git switch")
         repository.git("switch", "--quiet", "main")
-        looking.let_go()
+        looking.release()
     shutil.rmtree(home.root)
 
 
@@ -61,7 +61,7 @@ def _builds(
         verdicts: Counter[str] = Counter()
         for _ in range(number):
             if is_cold:
-                looking.let_go()
+                looking.release()
                 home.code_db.unlink(missing_ok=True)
             place = find_place(str(repository.root))
             began = time.process_time()
@@ -71,7 +71,7 @@ def _builds(
             began = time.process_time()
             build(connect, Occasion(place, _now()), Config().budget_tokens)
             unlooked.append((time.process_time() - began) * 1000)
-        looking.let_go()
+        looking.release()
     what = f"processor time of a context, {name}"
     yield Figure(f"{what}, p95", round(p95(looked), 1), "ms", note=spread(looked))
     yield Figure(f"{what}, without a look, p95", round(p95(unlooked), 1), "ms", note=spread(unlooked))

@@ -400,7 +400,7 @@ class Loop:
         if used_at > self._rested_at and time.monotonic() - used_at > maintenance.REST_S:
             self._rested_at = time.monotonic()
             self.search.let_go()
-            self.looking.let_go()
+            self.looking.release()
             self.readers.let_go()
             self.inbox_readers.let_go()
             for db in (self._inbox_db, self._memory_db):

@@ -32,7 +32,7 @@ def cache(tmp_path: Path) -> Iterator[CodeCache]:
     # By its clock no file was changed just now: such a file would be read again each time.
     made = CodeCache(tmp_path / "code.db", lambda: time.time_ns() + 1_000_000_000)
     yield made
-    made.let_go()
+    made.release()
 
 
 def telling(root: Path, anchors: tuple[str, ...], **more: object) -> Memory:

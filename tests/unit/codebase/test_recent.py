@@ -82,7 +82,7 @@ def test_what_was_forgotten_or_let_go_is_asked_for_again(tmp_path: Path, cache: 
     (tmp_path / "a.py").write_text("def one(): pass\n")
     for _ in range(2):
         read(cache, tmp_path)
-    for drop in (cache.clear, cache.let_go):
+    for drop in (cache.clear, cache.release):
         drop()
         asked.clear()
         assert read(cache, tmp_path) == ["one"]

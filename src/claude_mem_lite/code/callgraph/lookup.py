@@ -9,7 +9,7 @@ from typing import cast
 from claude_mem_lite.code.freshness.cache_tables import batches, marks
 from claude_mem_lite.code.syntax.changes import SymbolKind
 from claude_mem_lite.code.syntax.languages import language_of
-from claude_mem_lite.code.syntax.references import Call, Name, NameKind
+from claude_mem_lite.code.syntax.references import CallSite, Name, NameKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Lookup:
     def definition(self, file: str, name: str) -> Definition | None:
         """Return the symbol of a qualified name in a file."""
         found = self.defined(name.rpartition(".")[2])
-        return next((one for one in found if one.file == file and one.name == name), None)
+        return next((definition for definition in found if definition.file == file and definition.name == name), None)
 
     def is_class(self, file: str, name: str) -> bool:
         definition = self.definition(file, name)
@@ -124,14 +124,14 @@ class Lookup:
                 found.setdefault(row["leaf"], []).append((self._paths[row["file"]], row["scope"]))
         return found
 
-    def calls_of(self, names: Iterable[str]) -> list[tuple[str, Call]]:
+    def calls_of(self, names: Iterable[str]) -> list[tuple[str, CallSite]]:
         """Return the calls of names, each with its file."""
         found: list[sqlite3.Row] = []
-        for some in batches(sorted(names)):
-            found += self._db.execute(f"select * from calls where name in ({marks(some)}) order by rowid", some)
+        for batch in batches(sorted(names)):
+            found += self._db.execute(f"select * from calls where name in ({marks(batch)}) order by rowid", batch)
         return [(self._paths[row["file"]], _call(row)) for row in found if row["file"] in self._paths]
 
-    def calls_in(self, file: str, name: str) -> list[Call]:
+    def calls_in(self, file: str, name: str) -> list[CallSite]:
         """Return the calls within a symbol."""
         rows = self._db.execute(
             "select * from calls where file = ? and (within = ? or within >= ? and within < ?) order by line",
@@ -163,7 +163,7 @@ class Lookup:
                 for row in rows
                 if row["file"] in self._paths
             ),
-            key=lambda one: (one.file, one.first),
+            key=lambda definition: (definition.file, definition.first),
         )
 
 
@@ -177,5 +177,5 @@ def _name(row: sqlite3.Row) -> Name:
     return Name(row["scope"], row["name"], cast(NameKind, row["kind"]), row["target"], row["origin"])
 
 
-def _call(row: sqlite3.Row) -> Call:
-    return Call(row["name"], row["receiver"], row["line"], row["within"])
+def _call(row: sqlite3.Row) -> CallSite:
+    return CallSite(row["name"], row["receiver"], row["line"], row["within"])

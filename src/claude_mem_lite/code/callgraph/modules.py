@@ -80,15 +80,15 @@ def _javascript(lookup: Lookup, file: str, module: str) -> list[str]:
         ]
         return _existing(lookup, tries)[:1]
     root = next((root for root in _JAVASCRIPT_ROOTS if module.startswith(root)), "")
-    wanted = module.removeprefix(root)
-    stem = posixpath.basename(wanted).partition(".")[0]
-    found = [path for path in lookup.with_stem(stem) if _is_at(path, wanted)] if root else []
+    path_end = module.removeprefix(root)
+    stem = posixpath.basename(path_end).partition(".")[0]
+    found = [path for path in lookup.with_stem(stem) if _is_at(path, path_end)] if root else []
     return _nearest(file, found)
 
 
-def _is_at(path: str, wanted: str) -> bool:
+def _is_at(path: str, path_end: str) -> bool:
     plain = path.partition(".")[0]
-    return any(f"/{one}".endswith(f"/{wanted}") for one in (path, plain, plain.removesuffix("/index")))
+    return any(f"/{candidate}".endswith(f"/{path_end}") for candidate in (path, plain, plain.removesuffix("/index")))
 
 
 def _go(lookup: Lookup, module: str) -> list[str]:
@@ -125,8 +125,9 @@ def _java(lookup: Lookup, module: str) -> list[str]:
     """Return the files of a package, or the file of a class."""
     path = module.replace(".", "/")
     folders = [paths for folder, paths in lookup.by_folder.items() if f"/{folder}".endswith(f"/{path}")]
-    of_class = [one for one in lookup.with_stem(path.rpartition("/")[2]) if f"/{one}".endswith(f"/{path}.java")]
-    return of_class or [one for paths in folders for one in paths if one.endswith(".java")]
+    files = lookup.with_stem(path.rpartition("/")[2])
+    of_class = [file for file in files if f"/{file}".endswith(f"/{path}.java")]
+    return of_class or [file for paths in folders for file in paths if file.endswith(".java")]
 
 
 def _rust(lookup: Lookup, file: str, module: str) -> list[str]:

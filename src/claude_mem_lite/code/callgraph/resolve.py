@@ -12,7 +12,7 @@ from claude_mem_lite.code.callgraph.values import (
     FOREIGN,
     MAX_POSSIBLE,
     UNKNOWN,
-    Reached,
+    ResolvedCall,
     Value,
     Values,
     as_modules,
@@ -22,7 +22,7 @@ from claude_mem_lite.code.callgraph.values import (
 )
 from claude_mem_lite.code.syntax.builtin_names import BUILTINS, COMMON_METHODS
 from claude_mem_lite.code.syntax.call_paths import UNKNOWN as UNKNOWN_PATH
-from claude_mem_lite.code.syntax.references import RETURNS, Call, Name
+from claude_mem_lite.code.syntax.references import RETURNS, CallSite, Name
 
 CONSTRUCTORS = ("__init__", "__new__", "constructor", "initialize")
 """Methods called when an instance is created; in Java and C++, constructors have the name of the class instead."""
@@ -43,21 +43,21 @@ class Resolver:
         self._lines: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._depth = 0
 
-    def reach(self, file: str, call: Call) -> Reached:
+    def reach(self, file: str, call: CallSite) -> ResolvedCall:
         """Return the definitions reached by a call in a file."""
         path = f"{call.receiver}.{call.name}" if call.receiver else call.name
         found = self._evaluate(file, call.within, path)
         if definitions := self._called(found):
-            return Reached(definitions, sure=UNKNOWN[0] not in found, is_exact=self._names_class(file, call))
+            return ResolvedCall(definitions, sure=UNKNOWN[0] not in found, is_exact=self._names_class(file, call))
         if call.receiver and UNKNOWN[0] in found:
             return self._guess(file, call.name)
-        return Reached(is_foreign=True)
+        return ResolvedCall(is_foreign=True)
 
-    def _names_class(self, file: str, call: Call) -> bool:
+    def _names_class(self, file: str, call: CallSite) -> bool:
         """Return True if a call names the class of the method: `A.step(self)`, `super().step()`."""
         if call.receiver in ("", "self"):
             return False
-        return all(one.kind in ("class", "super") for one in self._evaluate(file, call.within, call.receiver))
+        return all(value.kind in ("class", "super") for value in self._evaluate(file, call.within, call.receiver))
 
     def overridden(self, symbol: Definition) -> set[tuple[str, str]]:
         """Return the methods of base classes overridden by a method, as (file, name)."""
@@ -65,7 +65,7 @@ class Resolver:
         if symbol.kind != "method" or name in CONSTRUCTORS:
             return set()  # calling a base class's constructor is no call of a subclass's
         above = self._member(Value("super", *self.class_at(symbol.file, owner)), name)
-        return {(one.file, one.name) for one in above if one.kind == "function"} - {symbol.key}
+        return {(value.file, value.name) for value in above if value.kind == "function"} - {symbol.key}
 
     def inherits(self, file: str, name: str, member: Definition) -> bool:
         """Return True if a class has a method of its own or from the nearest base."""
@@ -77,7 +77,7 @@ class Resolver:
         """Return file and name of a class named in a file. The file may only extend a class defined in another file."""
         if family(file) not in _SCATTERED or self._lookup.is_class(file, name):
             return file, name
-        found = [one for one in self._anywhere(file, name) if one.kind == "class"]
+        found = [definition for definition in self._anywhere(file, name) if definition.kind == "class"]
         return found[0].key if found else (file, name)
 
     def bases(self, file: str, name: str) -> list[tuple[str, str]]:
@@ -93,21 +93,19 @@ class Resolver:
             at_file, at_name = waiting.pop(0)
             for row in self._lookup.names(at_file, at_name, ""):
                 found = self._evaluate(at_file, at_name.rpartition(".")[0], row.target)
-                new = [
-                    (one.file, one.name) for one in found if one.kind == "class" and (one.file, one.name) not in line
-                ]
+                classes = [(value.file, value.name) for value in found if value.kind == "class"]
+                new = [base for base in classes if base not in line]
                 line += new
                 waiting += new
         return line[1:]
 
-    def _guess(self, file: str, name: str) -> Reached:
+    def _guess(self, file: str, name: str) -> ResolvedCall:
         """Return every method of a name, if the methods are few and no builtin type has the name."""
-        possible = [
-            one for one in self._lookup.defined(name) if one.kind == "method" and family(one.file) == family(file)
-        ]
+        methods = (definition for definition in self._lookup.defined(name) if definition.kind == "method")
+        possible = [method for method in methods if family(method.file) == family(file)]
         if not possible or name in COMMON_METHODS or len(possible) > MAX_POSSIBLE:
-            return Reached(is_foreign=not possible, is_open=bool(possible))
-        return Reached(tuple(possible), sure=False)
+            return ResolvedCall(is_foreign=not possible, is_open=bool(possible))
+        return ResolvedCall(tuple(possible), sure=False)
 
     def _called(self, values: Values) -> tuple[Definition, ...]:
         """Return the definitions run by a call of values."""
@@ -149,7 +147,7 @@ class Resolver:
             if values == UNKNOWN:
                 values = self._qualified(file, qualified)
             else:
-                values = unique(one for value in values for one in self._step(value, step))
+                values = unique(result for value in values for result in self._step(value, step))
         return values
 
     def _owner(self, file: str, within: str) -> tuple[str, str] | None:
@@ -177,7 +175,7 @@ class Resolver:
         if value.kind == "module":
             return self._of_module(value.file, name) or FOREIGN
         if value.kind == "function":  # a property
-            return unique(one for held in self._result(value) for one in self._member(held, name))
+            return unique(member for held in self._result(value) for member in self._member(held, name))
         if value.kind in ("foreign", "unknown"):
             return (value,)
         return self._of_class(value, name) or UNKNOWN
@@ -197,8 +195,10 @@ class Resolver:
         if found is not None or family(file) not in _SCATTERED:
             return found
         folder = file.rpartition("/")[0]
-        found_elsewhere = self._anywhere(file, f"{owner}.{name}")
-        return next((one for one in found_elsewhere if family(file) != "go" or one.file.startswith(f"{folder}/")), None)
+        members = self._anywhere(file, f"{owner}.{name}")
+        return next(
+            (member for member in members if family(file) != "go" or member.file.startswith(f"{folder}/")), None
+        )
 
     # Names.
 
@@ -267,8 +267,8 @@ class Resolver:
         if not found and language in _SEES_FOLDER:
             found = unique(value for path in siblings(self._lookup, file) for value in self._in_scope(path, "", name))
         if not found and language in _SEES_PROJECT:
-            known = [one for one in self._lookup.defined(name) if family(one.file) == language and one.kind != "method"]
-            found = few(known)
+            known = (definition for definition in self._lookup.defined(name) if definition.kind != "method")
+            found = few([definition for definition in known if family(definition.file) == language])
         if not found and language == "rust":
             found = as_modules(find_module(self._lookup, file, name), ())
         return found or (FOREIGN if name in BUILTINS else UNKNOWN)
@@ -278,5 +278,6 @@ class Resolver:
         return (few(self._anywhere(file, path)) if family(file) in _SEES_PROJECT else ()) or UNKNOWN
 
     def _anywhere(self, file: str, name: str) -> list[Definition]:
-        found = self._lookup.defined(name.rpartition(".")[2])
-        return [one for one in found if f".{one.name}".endswith(f".{name}") and family(one.file) == family(file)]
+        named = self._lookup.defined(name.rpartition(".")[2])
+        found = (definition for definition in named if f".{definition.name}".endswith(f".{name}"))
+        return [definition for definition in found if family(definition.file) == family(file)]

@@ -31,7 +31,7 @@ class Walks:
             return tracked
         if is_no_project(root):
             raise MemoryLiteError(
-                f"{root} is no project, and all that is in it would be too much to read",
+                f"{root} is no project, and too large to read as a whole",
                 "go to the folder of a project, or name it with --cwd",
             )
         with self._lock:
@@ -87,7 +87,7 @@ def _reason(path: str, size: int, sources: Sources, permitted: Sequence[str]) ->
     if path not in sources.paths and sources.by_git and not sources.is_cut:
         return "is not tracked by git; it is seen after `git add`"
     if path not in sources.paths:
-        return "is not among the files that are read: there are too many, or its folder is one for the code of others"
+        return "is not among the files that are read: there are too many files, or its folder holds third-party code"
     if size > LARGEST_BYTES:
         return "is over 1 MiB; so large a file is not read"
     return ""

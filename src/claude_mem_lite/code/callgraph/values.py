@@ -25,7 +25,7 @@ UNKNOWN: Values = (Value("unknown"),)
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ResolvedCall:
     """Definitions reached by a call."""
 
     definitions: tuple[Definition, ...] = ()
@@ -41,9 +41,9 @@ class Reached:
 def few(found: list[Definition]) -> Values:
     """Return definitions as values: a single definition is sure, a class extended in several files is a single value,
     many are none."""
-    if len({one.name for one in found}) == 1 and all(one.kind == "class" for one in found):
+    if len({definition.name for definition in found}) == 1 and all(definition.kind == "class" for definition in found):
         return (as_value(found[0]),)
-    values = tuple(as_value(one) for one in found)
+    values = tuple(as_value(definition) for definition in found)
     return values if len(values) < 2 else values + UNKNOWN if len(values) <= MAX_POSSIBLE else ()
 
 

@@ -70,7 +70,7 @@ class BranchState:
     came_back: bool = False
 
 
-def seen_from(repository: Repository, answers: CommitQueryCache, deadline: float) -> Viewpoint | None:
+def view_from(repository: Repository, answers: CommitQueryCache, deadline: float) -> Viewpoint | None:
     """Return the view from a checkout, or None if HEAD or the default branch is unknown."""
     branch, head = repository.head()
     default = repository.default_branch()

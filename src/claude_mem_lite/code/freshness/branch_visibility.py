@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
-from claude_mem_lite.code.freshness.branch_state import BranchState, IsHere, Viewpoint, seen_from, state_of
+from claude_mem_lite.code.freshness.branch_state import BranchState, IsHere, Viewpoint, state_of, view_from
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.commit_memo import CommitQueryCache
 from claude_mem_lite.code.freshness.verdicts import is_mostly_here
@@ -22,6 +22,8 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place
 from claude_mem_lite.store import branches, memory_queries, retirements, sessions
 from claude_mem_lite.store.branches import Branch, Hidden
+
+_MEMORIES_OF_A_BRANCH = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def check_branches(
 
     `is_here` tells if the code of a branch's memories is in the working tree; only branches about to be hidden or
     declared gone are asked about. A branch never seen, neither now nor before, is never hidden."""
-    view = seen_from(repository, answers, deadline) if known or names else None
+    view = view_from(repository, answers, deadline) if known or names else None
     if view is None:
         return BranchFindings()
     ask = cache(is_here)
@@ -93,9 +95,6 @@ def _hidden_since(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple
         here = datetime.fromtimestamp(until, UTC) if until else None
         since = max((time_ for time_ in (since, here) if time_), default=None)
     return None if is_here(found.name) else (found.name, since)
-
-
-_MEMORIES_OF_A_BRANCH = 10
 
 
 class BranchTracker:

@@ -28,7 +28,7 @@ class RenamedSince(NamedTuple):
     name: str
 
 
-ChangeState = Literal["as told", "changed since", "gone since", "undone since", "unknown"] | RenamedSince
+ChangeState = Literal["unchanged", "changed since", "gone since", "undone since", "unknown"] | RenamedSince
 
 
 class Checkout(Protocol):
@@ -139,7 +139,7 @@ def _change_state(result: AnchorResult, anchor: CodeAnchor) -> ChangeState:
     if result.name_now:
         return RenamedSince(result.name_now)
     if found in ("same", "unknown"):
-        return "as told" if found == "same" else "unknown"
+        return "unchanged" if found == "same" else "unknown"
     if found == "undone" and ABSENT not in (anchor.before, anchor.after):
         return "undone since"
     is_absent = found == "gone" or (found == "undone" and anchor.before == ABSENT)

@@ -183,7 +183,7 @@ class CodeCache:
                 log.warning("code.db cannot be removed", exc_info=True)
                 self._empty()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Close the database; the next use opens the database again."""
         with self._lock:
             self._close()

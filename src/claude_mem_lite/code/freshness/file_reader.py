@@ -18,6 +18,8 @@ from claude_mem_lite.safety.redact import redact
 # The clock of a file system ticks: two changes within a tick leave the same time.
 _TICK_NS = 100_000_000
 _MAX_CANDIDATES = 4
+# Some 600 bytes each.
+_MAX_SYMBOLS = 4_000
 
 
 def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = False) -> ReadFile:
@@ -68,10 +70,6 @@ def name_now(tree: WorkingTree, path: str, name: str, body: str) -> str:
 
 def _word(text: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w$]){re.escape(text)}(?![\w$])")
-
-
-# Some 600 bytes each.
-_MAX_SYMBOLS = 4_000
 
 
 class RecentFiles:

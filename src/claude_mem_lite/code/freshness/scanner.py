@@ -8,7 +8,7 @@ The loop has one `Looking(home, memory_db, clock, is_excluded)`:
   contexts of the projects in `changed` need rendering. `is_busy()` returns True if work is left.
 - `checkout(db, place, look_time)`, from any thread, with a separate connection: open a view for a context
   (`Occasion(place, now, checkout=…)`).
-- `let_go()`: close the database during idle times."""
+- `release()`: close the database during idle times."""
 
 import os
 import sqlite3
@@ -161,9 +161,9 @@ class Looking:
         self._end()
         return ScanStep(self.is_busy())
 
-    def let_go(self) -> None:
-        """Close the database. The skip cache stays: it is small."""
-        self.cache.let_go()
+    def release(self) -> None:
+        """Close the database. The skip cache is small, and stays."""
+        self.cache.release()
 
     def clear(self) -> None:
         """Drop all findings about code and branches: findings may name forgotten content. All is read again on

@@ -6,6 +6,12 @@ from typing import TypeVar
 
 # Wall-clock time of each attempt, as a multiple of the CPU time left.
 _STRETCHES = (1, 2, 3)
+# Pause between two steps, as long as a step: nobody waits for the scan, but answering threads wait for the interpreter.
+_STEP_PAUSE_S = 0.02
+# While contexts are requested, the scan pauses: contexts take twice as long beside a scan. The scan still goes on,
+# slowly.
+_STAND_BACK_S = 0.5
+_MAX_PAUSE_S = 3.0
 Result = TypeVar("Result")
 
 
@@ -46,14 +52,6 @@ class LookTime:
     def is_over(self) -> bool:
         """Return True if the budget is used up."""
         return not self._left_s or self._clock() >= self._latest
-
-
-# Pause between two steps, as long as a step: nobody waits for the scan, but answering threads wait for the interpreter.
-_STEP_PAUSE_S = 0.02
-# While contexts are requested, the scan pauses: contexts take twice as long beside a scan. The scan still goes on,
-# slowly.
-_STAND_BACK_S = 0.5
-_MAX_PAUSE_S = 3.0
 
 
 class ScanThrottle:

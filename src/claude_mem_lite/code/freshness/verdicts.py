@@ -21,6 +21,10 @@ from claude_mem_lite.store.symbol_changes import Rename
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
 _CheckedAnchor = tuple[CodeAnchor, AnchorResult]
+_MAX_CHECKOUTS = 5
+# Limit per checkout, newest memories first: some 500 bytes each.
+_MAX_NOTED = 2_000
+_MAX_REASONS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +117,6 @@ def _verdict(memory: Memory, checked: Sequence[_CheckedAnchor]) -> Freshness:
     # Statements of the user, pinned memories and explicit saves are not retired by changes to code.
     is_held = memory.pinned or memory.origin == "user" or memory.made_by == SAVED_BY_AGENT
     return Freshness("gone" if is_gone and not is_held else "changed", reasons, is_settled, renamed)
-
-
-_MAX_CHECKOUTS = 5
-# Limit per checkout, newest memories first: some 500 bytes each.
-_MAX_NOTED = 2_000
-_MAX_REASONS = 5
 
 
 class _Noted(NamedTuple):

@@ -17,7 +17,7 @@ _HEAD = re.compile(rb"tree (%b)\n((?:parent %b\n)*)author [^\n]*\ncommitter [^\n
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class CommitHead:
     tree: str
     parents: tuple[str, ...]
     time: int
@@ -29,10 +29,10 @@ class Commits:
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._known: dict[str, Commit] = {}
+        self._known: dict[str, CommitHead] = {}
 
-    def get(self, id_: str) -> Commit | None:
-        """Return a commit, or None if the repository lacks it, as beyond the end of a shallow clone."""
+    def get(self, id_: str) -> CommitHead | None:
+        """Return a commit, or None if the commit is missing, as beyond the end of a shallow clone."""
         known = self._known.get(id_)
         if known is not None:
             return known
@@ -42,7 +42,7 @@ class Commits:
         if len(self._known) >= _MAX_KEPT:
             self._known.clear()
         parents = tuple(line.removeprefix("parent ") for line in found[2].decode().splitlines())
-        commit = self._known[id_] = Commit(found[1].decode(), parents, int(found[3]))
+        commit = self._known[id_] = CommitHead(found[1].decode(), parents, int(found[3]))
         return commit
 
 

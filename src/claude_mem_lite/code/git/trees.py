@@ -72,8 +72,7 @@ class Trees:
             return TreeEntry(False, "")
 
     def changes(self, before: str, after: str, deadline: float) -> Changes | None:
-        """Return the differences between two trees, or None if trees are missing, or the differences or the time too
-        many."""
+        """Return the differences between two trees. None: a tree is missing, or a limit of size or time was reached."""
         found: Changes = {}
         left = [("", before, after)]
         while left:

@@ -7,8 +7,8 @@ import os
 from typing import Literal, NamedTuple, get_args
 
 from claude_mem_lite.code.manifests.commands import commands
-from claude_mem_lite.code.manifests.dependencies import MAX_COUNTED, MOST, dependencies, language_version
-from claude_mem_lite.code.manifests.manifest_files import MANIFESTS, READMES, Root
+from claude_mem_lite.code.manifests.dependencies import MAX_COUNTED, MAX_LISTED, dependencies, language_version
+from claude_mem_lite.code.manifests.manifest_files import MANIFESTS, READMES, ManifestFolder
 from claude_mem_lite.code.manifests.role import role
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.safety.redact import redact
@@ -19,7 +19,7 @@ _NAMES = (*MANIFESTS, *READMES)
 NAMES = frozenset(_NAMES)
 """Names of the files with facts."""
 # Version of the wording of facts. A change makes the worker read all facts again.
-_WAY_OF_TELLING = "2"
+_WORDING_VERSION = "2"
 
 
 class Fact(NamedTuple):
@@ -32,10 +32,10 @@ class Fact(NamedTuple):
 def read_facts(root: str) -> list[Fact]:
     """Return the facts of a checkout, at most one fact a slot, each on one line."""
     found = []
-    files = Root(root)
-    for slot, tell in (("role", _role), ("commands", _commands), ("dependencies", _dependencies)):
+    files = ManifestFolder(root)
+    for slot, read in (("role", _role), ("commands", _commands), ("dependencies", _dependencies)):
         files.used = {}
-        line = tell(files)
+        line = read(files)
         if line and redact(line) == line and not reads_like_an_order(line):
             found.append(Fact(slot, line, tuple(files.used)))  # type: ignore[arg-type]  # one of the slots above
     return found
@@ -52,24 +52,24 @@ def signature(root: str) -> str:
         except (OSError, ValueError):
             continue
         seen.append(f"{name} {now.st_size} {now.st_mtime_ns}")
-    return hashlib.sha256("\n".join((_WAY_OF_TELLING, *seen)).encode()).hexdigest()[:16] if seen else ""
+    return hashlib.sha256("\n".join((_WORDING_VERSION, *seen)).encode()).hexdigest()[:16] if seen else ""
 
 
-def _role(root: Root) -> str:
-    told = role(root)
-    return f"What it is: {told}" if told else ""
+def _role(root: ManifestFolder) -> str:
+    text = role(root)
+    return f"What it is: {text}" if text else ""
 
 
-def _commands(root: Root) -> str:
-    told = ", ".join(f"{purpose} `{line}`" for purpose, line in commands(root))
-    return f"Commands: {told}" if told else ""
+def _commands(root: ManifestFolder) -> str:
+    text = ", ".join(f"{purpose} `{line}`" for purpose, line in commands(root))
+    return f"Commands: {text}" if text else ""
 
 
-def _dependencies(root: Root) -> str:
+def _dependencies(root: ManifestFolder) -> str:
     names, version = dependencies(root), language_version(root)
-    number = len(names) - MOST
+    number = len(names) - MAX_LISTED
     more = "" if number <= 0 else f" and {number} more" if len(names) < MAX_COUNTED // 2 else " and many more"
-    listed = f"{', '.join(names[:MOST])}{more}"
+    listed = f"{', '.join(names[:MAX_LISTED])}{more}"
     if not names:
         return f"Language: {version}" if version else ""
     return f"Main dependencies: {listed}" + (f" ({version})" if version else "")

@@ -56,9 +56,15 @@ MANIFESTS = (
     ".justfile",
 )
 READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
+_MAX_NAME_LENGTH = 80
+# Each part of a name with slashes is matched separately: `github.com/gin-gonic/gin`.
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
+_BETWEEN_WORDS = re.compile(r"[._/@-]")
+_MAX_WORDS = 5
+_SPEAKS = frozenset("you your must should shall always never instructions prompt please".split())  # noqa: SIM905
 
 
-class Root:
+class ManifestFolder:
     """Root of a checkout. Each file is read once, and half a megabyte in all."""
 
     def __init__(self, path: str) -> None:
@@ -138,21 +144,13 @@ class Table:
         return [item for item in self._value if isinstance(item, str)] if is_list else []  # type: ignore[attr-defined]
 
 
-_LONGEST = 80
-# Each part of a name with slashes is matched separately: `github.com/gin-gonic/gin`.
-_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
-_BETWEEN_WORDS = re.compile(r"[._/@-]")
-_MAX_WORDS = 5
-_SPEAKS = frozenset("you your must should shall always never instructions prompt please".split())  # noqa: SIM905
-
-
 def is_plain_name(name: str) -> bool:
     """Return True if a name is short, of plain letters, and no sentence with hyphens for spaces."""
-    parts = name.removeprefix("@").split("/") if len(name) <= _LONGEST else []
+    parts = name.removeprefix("@").split("/") if len(name) <= _MAX_NAME_LENGTH else []
     if not parts or not all(map(_PART.fullmatch, parts)):
         return False
     words = [_BETWEEN_WORDS.split(part.lower()) for part in parts]
-    if any(len(one) > _MAX_WORDS for one in words):
+    if any(len(part_words) > _MAX_WORDS for part_words in words):
         return False
-    told = [word for one in words for word in one]
-    return not (_SPEAKS & set(told) or reads_like_an_order(" ".join(told)))
+    all_words = [word for part_words in words for word in part_words]
+    return not (_SPEAKS & set(all_words) or reads_like_an_order(" ".join(all_words)))

@@ -8,15 +8,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from claude_mem_lite.code.manifests.manifest_files import READMES, Root
+from claude_mem_lite.code.manifests.manifest_files import READMES, ManifestFolder
 from claude_mem_lite.compress.prose.markdown import passages, plain, sentences
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.prose.verbs import BASES
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, within
 
-LONGEST = 160
-_MAX_READ_LENGTH = 4 * LONGEST
+MAX_LENGTH = 160
+_MAX_READ_LENGTH = 4 * MAX_LENGTH
 _MIN_WORDS = 4
 _MAX_WORD_LENGTH = 40
 _ENDS = " ,;:.!(–—-"
@@ -69,14 +69,22 @@ _NOT_ENGLISH = frozenset(
     el los las del y con para por que una en il lo gli di che per e da non um uma os o na em het een van voor met
     och att som det""".split()  # noqa: SIM905
 )
+# Markdown patterns scan some hundred characters from each sign: for a text of this length, the scan is quick.
+_MAX_README_LENGTH = 4 * 1024
+_MAX_PARAGRAPHS = 3
+# Badges, pictures, markup, and the underlines and directives of reStructuredText: no prose.
+_NO_PROSE = re.compile(r"(?:<|\[!\[|!\[|\[[^\]]{1,150}+\]:|\.\. |:\w{1,40}+:|[=~^\"'#*+-]{3,200}+$|\{%|---)")
+_INDENT = re.compile(r" {0,8}+")
+_XML_DESCRIPTION = re.compile(r"<description>([^<]{1,600}+)</description>")
+_SETUP_DESCRIPTION = re.compile(r"description[ \t]{0,8}+=[ \t]{0,8}+(?!file:)(\S.{0,190}+)")
 
 
 def description(text: str) -> str:
     """Return the first sentence of a text if the sentence describes a thing, else ''."""
-    told = _SHARP.sub(r"\1-sharp", one_line(_visible(text[:_MAX_READ_LENGTH])))
-    told = next(iter(sentences(told)), "").strip(_ENDS)
-    is_safe = _describes(told) and not reads_like_an_order(told) and redact(told) == told
-    return within(told, LONGEST) if is_safe else ""
+    sentence = _SHARP.sub(r"\1-sharp", one_line(_visible(text[:_MAX_READ_LENGTH])))
+    sentence = next(iter(sentences(sentence)), "").strip(_ENDS)
+    is_safe = _describes(sentence) and not reads_like_an_order(sentence) and redact(sentence) == sentence
+    return within(sentence, MAX_LENGTH) if is_safe else ""
 
 
 def _visible(text: str) -> str:
@@ -90,19 +98,19 @@ def _is_unseen(char: str) -> bool:
     return unicodedata.category(char) in ("Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "So")
 
 
-def _describes(told: str) -> bool:
-    words = _WORD.findall(_USER_INTERFACE.sub("", told.lower()))
+def _describes(sentence: str) -> bool:
+    words = _WORD.findall(_USER_INTERFACE.sub("", sentence.lower()))
     if len({word for word in words if len(word) > 1}) < _MIN_WORDS - 1 or len(words) < _MIN_WORDS:
         return False
-    if not _LETTERS.fullmatch(told) or not _is_closed(told):
+    if not _LETTERS.fullmatch(sentence) or not _is_closed(sentence):
         return False
     if words[0] in _NO_BEGINNING or _ADDRESSING & set(words) or not _is_english(words):
         return False
-    if _POINTS_SOMEWHERE.search(told) or _LABEL.match(told) or _TO_BE_DONE.search(told.lower()):
+    if _POINTS_SOMEWHERE.search(sentence) or _LABEL.match(sentence) or _TO_BE_DONE.search(sentence.lower()):
         return False
-    if _OWN_TESTS.search(told.lower()) or any(len(word) > _MAX_WORD_LENGTH for word in told.split()):
+    if _OWN_TESTS.search(sentence.lower()) or any(len(word) > _MAX_WORD_LENGTH for word in sentence.split()):
         return False
-    return not _goes_on_with_an_order(told.lower())
+    return not _continues_as_instruction(sentence.lower())
 
 
 def _is_english(words: list[str]) -> bool:
@@ -110,43 +118,33 @@ def _is_english(words: list[str]) -> bool:
     return bool(_ENGLISH & set(words)) and not _NOT_ENGLISH & set(words)
 
 
-def _is_closed(told: str) -> bool:
+def _is_closed(sentence: str) -> bool:
     """Return True if brackets and quotes are balanced: an unbalanced closing sign could end the line around the
     sentence."""
     depth = 0
-    for char in told:
+    for char in sentence:
         depth += (char == "(") - (char == ")")
         if depth < 0:
             return False
-    return depth == 0 and told.count('"') % 2 == 0
+    return depth == 0 and sentence.count('"') % 2 == 0
 
 
-def _goes_on_with_an_order(told: str) -> bool:
+def _continues_as_instruction(sentence: str) -> bool:
     """Return True if a later clause begins like an instruction: "A fine till, run the tests". "To count and print" is
     no instruction."""
-    for found in _NEXT_CLAUSE.finditer(told):
+    for found in _NEXT_CLAUSE.finditer(sentence):
         is_verb = found[1] in _ORDERS and (found[2] is None or found[2] not in ("is", "are"))
-        if is_verb and not _INFINITIVE.search(told, max(0, found.start() - 60), found.end()):
+        if is_verb and not _INFINITIVE.search(sentence, max(0, found.start() - 60), found.end()):
             return True
     return False
 
 
-# Markdown patterns scan some hundred characters from each sign: for a text of this length, the scan is quick.
-_MAX_README_LENGTH = 4 * 1024
-_MAX_PARAGRAPHS = 3
-# Badges, pictures, markup, and the underlines and directives of reStructuredText: no prose.
-_NO_PROSE = re.compile(r"(?:<|\[!\[|!\[|\[[^\]]{1,150}+\]:|\.\. |:\w{1,40}+:|[=~^\"'#*+-]{3,200}+$|\{%|---)")
-_INDENT = re.compile(r" {0,8}+")
-_XML_DESCRIPTION = re.compile(r"<description>([^<]{1,600}+)</description>")
-_SETUP_DESCRIPTION = re.compile(r"description[ \t]{0,8}+=[ \t]{0,8}+(?!file:)(\S.{0,190}+)")
-
-
-def role(root: Root) -> str:
+def role(root: ManifestFolder) -> str:
     """Return the role in one sentence; '' if no sentence describes a thing."""
-    return next((told for text in _descriptions(root) if (told := description(text))), "")
+    return next((sentence for text in _descriptions(root) if (sentence := description(text))), "")
 
 
-def _descriptions(root: Root) -> Iterator[str]:
+def _descriptions(root: ManifestFolder) -> Iterator[str]:
     """Yield candidate texts, most reliable first."""
     project = root.table("pyproject.toml")
     yield _unmarked(project.at("project", "description").text())
@@ -158,8 +156,8 @@ def _descriptions(root: Root) -> Iterator[str]:
     found = _XML_DESCRIPTION.search(root.text("pom.xml"))
     yield found[1] if found else ""
     readme = next((root.lines(name) for name in READMES if root.text(name)), [])
-    told = [passage.text for passage in passages(_prose(readme)) if passage.kind in ("text", "quote")]
-    yield from told[:_MAX_PARAGRAPHS]
+    paragraphs = [passage.text for passage in passages(_prose(readme)) if passage.kind in ("text", "quote")]
+    yield from paragraphs[:_MAX_PARAGRAPHS]
 
 
 def _unmarked(text: str) -> str:
@@ -172,9 +170,9 @@ def _prose(lines: list[str]) -> str:
     kept: list[str] = []
     length = 0
     for line in lines:
-        told = one_line(line)
+        text = one_line(line)
         indent = _INDENT.match(line)
-        kept.append("" if not told or _NO_PROSE.match(told) else (indent[0] if indent else "") + told)
+        kept.append("" if not text or _NO_PROSE.match(text) else (indent[0] if indent else "") + text)
         length += len(kept[-1])
         if length > _MAX_README_LENGTH:
             break

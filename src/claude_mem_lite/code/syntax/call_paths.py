@@ -112,7 +112,7 @@ def _first(node: "Node") -> str:
         return f"self.{text.lstrip('@')}"
     if text.replace("$", "_").rstrip("?!").isidentifier():
         return text
-    if node.type == "scoped_type_identifier":  # Java has no fields in it
+    if node.type == "scoped_type_identifier":  # Java: no fields inside
         return text
     return "str()" if _LITERAL.search(node.type) else UNKNOWN
 

@@ -12,6 +12,8 @@ ABSENT = "-"
 """Placeholder for the hash of an absent symbol or file."""
 PRESENT = "+"
 """Placeholder for the hash of a present file of any content."""
+# Short bodies are often equal by chance: one or two lines are no evidence of a rename.
+_MIN_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,6 @@ class CodeChange:
     before: str = ABSENT
     after: str = ABSENT
     """Body hash or ABSENT; for a file, PRESENT or ABSENT."""
-
-
-# Short bodies are often equal by chance: one or two lines are no evidence of a rename.
-_MIN_LINES = 3
 
 
 def compare(file: str, before: Sequence[Symbol], after: Sequence[Symbol]) -> tuple[CodeChange, ...]:
@@ -90,8 +88,8 @@ def _after(first: CodeChange, then: CodeChange) -> CodeChange | None:
 def _renamed(symbol: Symbol, gone: dict[str, Symbol]) -> Symbol | None:
     """Return the deleted symbol with the body of a new symbol, preferably of the same last name, as after a move into
     another class."""
-    same = [other for other in gone.values() if other.body == symbol.body]
-    own = [other for other in same if _last(other.name) == _last(symbol.name)]
+    same = [old_symbol for old_symbol in gone.values() if old_symbol.body == symbol.body]
+    own = [old_symbol for old_symbol in same if _last(old_symbol.name) == _last(symbol.name)]
     if own:
         return own[0]
     return same[0] if same and symbol.last - symbol.first + 1 >= _MIN_LINES else None

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"#?[\w$]+")
 _LAST_WORD = re.compile(r"\.\s*(#?[\w$]+)$")
 # Targets of assignments without a name of their own: `module.exports.read`, `Session.prototype.renew`, `this.close`.
-_PLACES = {"module", "exports", "prototype", "this"}
+_UNNAMED_TARGETS = {"module", "exports", "prototype", "this"}
+Cut = tuple[int, int, bytes]
+"""Range of bytes to cut, and the replacement."""
+
+MAX_SIGNATURE = 200
+SPACES = b" \t\r\n\f\v"
+_PLACEHOLDER = b"\x01"
+# Only a comma before a line break is layout: in Python's `(1,)`, the comma has a meaning.
+_LAST_COMMA = re.compile(rb",\s*\n\s*(?=[)\]}])")
+# Spaces left over from line breaks within a signature.
+_AFTER_BRACKET = re.compile(r"(?<=[(\[]) ")
+_BEFORE_BRACKET = re.compile(r",? (?=[)\]])")
 
 
 def names_of(data: bytes, captures: "dict[str, list[Node]]") -> list[str]:
@@ -37,7 +48,7 @@ def _assigned(target: str) -> list[str]:
     have no name."""
     words = target.replace("?.", ".").split(".")
     if all(_WORD.fullmatch(word.strip()) for word in words):
-        return [word.strip() for word in words if word.strip() not in _PLACES]
+        return [word.strip() for word in words if word.strip() not in _UNNAMED_TARGETS]
     return _LAST_WORD.findall(target)
 
 
@@ -76,19 +87,6 @@ def _dotted(data: bytes, node: "Node") -> str:
 
 def _text(data: bytes, node: "Node") -> str:
     return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
-
-
-Cut = tuple[int, int, bytes]
-"""Range of bytes to cut, and the replacement."""
-
-MAX_SIGNATURE = 200
-SPACES = b" \t\r\n\f\v"
-_PLACEHOLDER = b"\x01"
-# Only a comma before a line break is layout: in Python's `(1,)`, the comma has a meaning.
-_LAST_COMMA = re.compile(rb",\s*\n\s*(?=[)\]}])")
-# Spaces left over from line breaks within a signature.
-_AFTER_BRACKET = re.compile(r"(?<=[(\[]) ")
-_BEFORE_BRACKET = re.compile(r",? (?=[)\]])")
 
 
 def without(data: bytes, start: int, end: int, cuts: Iterable[Cut]) -> bytes:

@@ -12,6 +12,9 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from tree_sitter import Language, Parser, Query, Tree
+
 MAX_DEPTH = 500
 _BRACKETS = b"([{)]}"
 _STEPS = {byte: 1 if byte in b"([{" else -1 for byte in _BRACKETS}
@@ -21,31 +24,17 @@ _FILLING = bytes(byte for byte in range(256) if bytes([byte]).isalnum() or byte 
 _OPEN_IN_LINE = re.compile(rb"[<>=?:!%&*|^~-]{1000}")
 # `a<b<c` and `a => b => c` nest across lines, too.
 _OPEN = re.compile(rb"<{500}|(?:[=()]{0,3}=>){300}")
-
-
-def is_too_deep(data: bytes) -> bool:
-    """Return True if a text is nested deeper than about MAX_DEPTH, strings and comments included."""
-    brackets = data.translate(None, _NO_BRACKETS)
-    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
-        return True
-    signs = data.translate(None, _FILLING)
-    return bool(_OPEN_IN_LINE.search(signs) or _OPEN.search(signs.translate(None, b"\n")))
-
-
-if TYPE_CHECKING:
-    from tree_sitter import Language, Parser, Query, Tree
-
 MAX_TEXT_BYTES = 1 << 20
 # CPU time, not wall-clock time: the result for a text must not depend on the load of the machine.
 _MIN_PARSE_S, _MAX_PARSE_S, _PARSE_S_PER_BYTE = 0.2, 1.0, 4e-6
 # Finding nodes takes time by the square of the broken tokens at a location (4 s for 65,000).
 _MAX_BROKEN_TOKENS = 8_000
 _CHUNK_BYTES = 1024
-# These grammars (0.23.2) can loop forever in broken text. Only the end of the input stops the loop, and a buffered
-# chunk is not read again, so these grammars get a word at a time: 0.8 ms per KB instead of 0.2.
+# These grammars (0.23.2) can loop forever in broken text. Only the next read can stop the loop, and a chunk in the
+# buffer is not read again. So these grammars get a word at a time: 0.8 ms per KB instead of 0.2.
 _READ_BY_WORD = ("typescript", "tsx")
 _WORD = re.compile(rb"//[^\n]*|\s*(?:\w+|.)", re.DOTALL)
-_READS_PER_LOOK_AT_CLOCK = 16
+_READS_PER_CLOCK_CHECK = 16
 
 _GRAMMARS = {
     "python": ("tree_sitter_python", "language"),
@@ -126,7 +115,7 @@ def parse_bytes(data: bytes, language: str) -> "Tree | None":
     def read(offset: int, _point: object) -> bytearray:
         nonlocal reads, late
         reads += 1
-        if not word or reads % _READS_PER_LOOK_AT_CLOCK == 0:
+        if not word or reads % _READS_PER_CLOCK_CHECK == 0:
             late = late or time.thread_time() > deadline
         if late:
             buffer.clear()
@@ -139,6 +128,15 @@ def parse_bytes(data: bytes, language: str) -> "Tree | None":
 
     tree = parser.parse(read)
     return None if late or _is_hopeless(tree, deadline) else tree
+
+
+def is_too_deep(data: bytes) -> bool:
+    """Return True if a text is nested deeper than about MAX_DEPTH, strings and comments included."""
+    brackets = data.translate(None, _NO_BRACKETS)
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
+        return True
+    signs = data.translate(None, _FILLING)
+    return bool(_OPEN_IN_LINE.search(signs) or _OPEN.search(signs.translate(None, b"\n")))
 
 
 def query(language: str, source: str) -> "Query | None":

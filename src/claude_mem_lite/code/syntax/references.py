@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from claude_mem_lite.code.syntax.call_paths import UNKNOWN, member_of, path_of, text_of, type_path
 from claude_mem_lite.code.syntax.call_queries import QUERIES
 from claude_mem_lite.code.syntax.languages import parse, query
-from claude_mem_lite.code.syntax.symbols import DEFINING, Part, read_scopes
+from claude_mem_lite.code.syntax.symbols import DEFINING, TextPart, read_scopes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,7 +31,7 @@ _MIXINS = ("include", "extend", "prepend")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallSite:
     """Call in a source text."""
 
     name: str
@@ -59,7 +59,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CallSite, ...] = ()
     names: tuple[Name, ...] = ()
 
 
@@ -83,10 +83,10 @@ def read_references(text: str, language: str) -> References | None:
 class _Reader:
     """Converter from the matches of one text to calls and names."""
 
-    def __init__(self, language: str, parts: list[Part]) -> None:
+    def __init__(self, language: str, parts: list[TextPart]) -> None:
         self._language = language
         self._scopes = _Scopes(parts)
-        self._calls: list[Call] = []
+        self._calls: list[CallSite] = []
         self._names: dict[Name, None] = {}
 
     def references(self) -> References:
@@ -126,7 +126,7 @@ class _Reader:
         if name in ("self", "super") and not dot:
             receiver, name = self._own_constructor(name, node.start_byte, within)
         if name and name != UNKNOWN and "(" not in name and not (self._language == "ruby" and name in _MIXINS):
-            self._calls.append(Call(name, receiver, at.start_point[0] + 1, within))
+            self._calls.append(CallSite(name, receiver, at.start_point[0] + 1, within))
 
     def _own_constructor(self, which: str, at: int, within: str) -> tuple[str, str]:
         """Return receiver and name of `cls()`, `super()` and similar calls."""
@@ -244,7 +244,7 @@ def _used(text: str, before: str) -> list[tuple[str, str, str]]:
 class _Scopes:
     """Definitions around each offset of a text."""
 
-    def __init__(self, parts: list[Part]) -> None:
+    def __init__(self, parts: list[TextPart]) -> None:
         self._parts = parts
         self._starts = [part.start for part in parts]
         self._around: list[int] = []
@@ -271,7 +271,7 @@ class _Scopes:
                 return part.name.rpartition(".")[0]
         return ""
 
-    def _outward(self, at: int) -> list[Part]:
+    def _outward(self, at: int) -> list[TextPart]:
         found, position = [], bisect_right(self._starts, at) - 1
         while position >= 0:
             if self._parts[position].end > at:

@@ -29,10 +29,11 @@ DEFINING = ("class", "function", "method", "namespace")
 QUALIFYING = (*DEFINING, "type", "scope")
 _MAX_MATCHES = 20_000  # 0.5 s of work; the maximum of a real file was 5,600
 _MAX_DEPTH = 10_000  # depth of the tree, as of `1+1+1+…`; beyond 65,535 each match takes milliseconds
+_END_OF_BLOCK = b"\x02"
 
 
 @dataclass(slots=True)
-class Part:
+class TextPart:
     """Byte range of a text with a role (see queries.py). The fields from `name` on are for qualifying parts only."""
 
     role: str
@@ -56,7 +57,7 @@ class Part:
     """Cuts from the signature, and from the hash."""
 
 
-def find_parts(data: bytes, language: str) -> list[Part] | None:
+def find_parts(data: bytes, language: str) -> list[TextPart] | None:
     """Return all parts of a text in order, outer parts first; None if the text cannot be parsed."""
     patterns = query(language, PATTERNS[language]) if language in PATTERNS else None
     tree = parse_bytes(data, language)
@@ -74,7 +75,9 @@ def find_parts(data: bytes, language: str) -> list[Part] | None:
     for _, captures in matches:
         role = _role(captures)
         if not role:
-            parts += [Part(role, node.start_byte, node.end_byte) for role, nodes in captures.items() for node in nodes]
+            parts += [
+                TextPart(role, node.start_byte, node.end_byte) for role, nodes in captures.items() for node in nodes
+            ]
             continue
         # A node may match several patterns: the captures are merged.
         known = found.setdefault(captures[role][0].id, {})
@@ -90,7 +93,7 @@ def _role(captures: "Captures") -> str:
     return next((role for role in QUALIFYING if role in captures), "")
 
 
-def _qualifying(data: bytes, captures: "Captures") -> Part | None:
+def _qualifying(data: bytes, captures: "Captures") -> TextPart | None:
     """Return a definition, or a part qualifying other names; None for an anonymous definition."""
     role = _role(captures)
     node = captures[role][0]
@@ -102,7 +105,7 @@ def _qualifying(data: bytes, captures: "Captures") -> Part | None:
     start, end = node.start_byte, node.end_byte
     while end > start and data[end - 1] in SPACES:
         end -= 1
-    part = Part(role, start, end, ".".join(names), names[-1].lstrip("~").encode() if names else b"")
+    part = TextPart(role, start, end, ".".join(names), names[-1].lstrip("~").encode() if names else b"")
     part.head_start = part.outer = _start_of_head(data, captures, start)
     part.head_end = _end_of_head(captures, end)
     part.is_named_last = captures.get("name", [node])[0].start_byte > part.head_end
@@ -122,9 +125,6 @@ def _end_of_head(captures: "Captures", end: int) -> int:
     if "body" in captures:
         return min(body.start_byte for body in captures["body"])
     return max((last.end_byte for last in captures.get("head", [])), default=end)
-
-
-_END_OF_BLOCK = b"\x02"
 
 
 def read_symbols(text: str, language: str) -> tuple[Symbol, ...] | None:
@@ -152,7 +152,7 @@ def read_definitions(text: str, language: str) -> tuple[Symbol, ...] | None:
     return _Sweep(data).definitions(parts)
 
 
-def read_scopes(text: str, language: str) -> list[Part] | None:
+def read_scopes(text: str, language: str) -> list[TextPart] | None:
     """Return the qualifying parts of a text, in order, each with its qualified name; None as for `read_symbols`."""
     data = encoded(text)
     parts = find_parts(data, language) if len(text) <= MAX_TEXT_BYTES else None
@@ -171,17 +171,17 @@ class _Sweep:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._around: list[Part] = []
-        self._before: list[Part] = []
+        self._around: list[TextPart] = []
+        self._before: list[TextPart] = []
         """Comments and decorators since the last definition."""
         self._comments: dict[int, int] = {}
 
-    def definitions(self, parts: list[Part]) -> tuple[Symbol, ...]:
+    def definitions(self, parts: list[TextPart]) -> tuple[Symbol, ...]:
         # In broken text, the grammar may invent a name.
         found = self.qualify(parts)
         return tuple(self._symbol(part, kind) for part, kind in found if part.role in DEFINING and part.own_name)
 
-    def qualify(self, parts: list[Part]) -> list[tuple[Part, SymbolKind]]:
+    def qualify(self, parts: list[TextPart]) -> list[tuple[TextPart, SymbolKind]]:
         """Qualify the names of parts by the parts around them; return the qualifying parts, with their kind."""
         self._comments = {part.end: part.start for part in parts if part.role == "comment"}
         found = []
@@ -195,7 +195,7 @@ class _Sweep:
                 self._pass(part, holder)
         return found
 
-    def _pass(self, part: Part, holder: Part | None) -> None:
+    def _pass(self, part: TextPart, holder: TextPart | None) -> None:
         """Record a comment, decorator or block: the part belongs to the definition around, or to the next
         definition."""
         if part.role in ("comment", "lead"):
@@ -209,7 +209,7 @@ class _Sweep:
         elif part.start < holder.head_end:
             holder.leads.append((part.start, part.end, b""))
 
-    def _enter(self, part: Part, holder: Part | None) -> SymbolKind:
+    def _enter(self, part: TextPart, holder: TextPart | None) -> SymbolKind:
         """Enter a definition: qualify the name, attach comments and decorators, and cut the definition out of the outer
         definition."""
         self._take_leads(part)
@@ -223,9 +223,9 @@ class _Sweep:
             return "class"
         return "method" if part.role == "method" or (outer and outer.role in ("class", "type")) else "function"
 
-    def _take_leads(self, part: Part) -> None:
+    def _take_leads(self, part: TextPart) -> None:
         at = part.outer
-        taken: list[Part] = []
+        taken: list[TextPart] = []
         for lead in reversed(self._before):
             if self._data[lead.end : at].strip():
                 break
@@ -243,7 +243,7 @@ class _Sweep:
         rest = self._data[at : at + 80].lstrip()
         return self._data.index(rest[:1], at) + 1 if rest[:1] in (b",", b";") else at
 
-    def _symbol(self, part: Part, kind: SymbolKind) -> Symbol:
+    def _symbol(self, part: TextPart, kind: SymbolKind) -> Symbol:
         data = self._data
         start = part.head_start
         for first, last, _ in sorted(part.leads + part.cuts):
@@ -263,7 +263,7 @@ class _Sweep:
             hash_of(without(data, part.outer, end, part.cuts), part.own_name),
         )
 
-    def _without_last_comments(self, part: Part) -> int:
+    def _without_last_comments(self, part: TextPart) -> int:
         """Return the end of a definition: Python's grammar includes comments after the last statement."""
         end = part.end
         while end in self._comments and self._comments[end] > part.start:
