@@ -139,14 +139,14 @@ class BranchTracker:
                 return None
             made = memory_queries.newest_of_branch(db, place.project, branch, _MEMORIES_OF_A_BRANCH)
             found = is_mostly_here(self._cache, place.root, made, deadline)
-            return None if found is False and any(_has_branch(other, branch) for other in others) else found
+            return None if found is False and any(_has_branch(checkout, branch) for checkout in others) else found
 
         return check_branches(known, list(names), repository, now, deadline, is_here, self._answers)
 
 
 def _has_branch(repository: Repository, name: str) -> bool:
-    elsewhere = (other.partition("/")[2] for other in repository.remote_branches())
-    return name in repository.branches() or name in elsewhere
+    remote = (branch.partition("/")[2] for branch in repository.remote_branches())
+    return name in repository.branches() or name in remote
 
 
 def store_branches(db: sqlite3.Connection, project: str, found: BranchFindings, now: datetime) -> bool:

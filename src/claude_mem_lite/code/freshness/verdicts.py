@@ -35,7 +35,7 @@ class Freshness:
     """`unknown`: time ran out."""
     reasons: tuple[str, ...] = ()
     is_settled: bool = field(default=True, compare=False)
-    """True if the verdict holds until the anchored files change, see `AnchorFound`."""
+    """True if the verdict holds until the anchored files change, see `AnchorResult`."""
     renamed: tuple[Rename, ...] = field(default=(), compare=False)
     """Present names of renamed functions."""
     is_in_doubt: bool = field(default=False, compare=False)
