@@ -13,7 +13,7 @@ from benchmarks.anchored_repository import MadeRepository
 from benchmarks.figures import Figure, p95
 from benchmarks.stage import Stage
 from claude_mem_lite.code.freshness.checkout_view import ChangeState, Checkout
-from claude_mem_lite.code.freshness.scanner import LOOK_S, Looking, time_for_context
+from claude_mem_lite.code.freshness.scanner import CHECK_S, Looking, time_for_context
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.code.syntax.changes import CodeChange
@@ -46,7 +46,7 @@ def looks(made: Stage, repository: MadeRepository, other_branch: str) -> Iterato
         repository.git("switch", "--quiet", other_branch)
         yield from _steps(looking, repository, "look again, after git switch")
         repository.git("switch", "--quiet", "main")
-        looking.let_go()
+        looking.release()
     shutil.rmtree(home.root)
 
 
@@ -61,7 +61,7 @@ def _builds(
         verdicts: Counter[str] = Counter()
         for _ in range(number):
             if is_cold:
-                looking.let_go()
+                looking.release()
                 home.code_db.unlink(missing_ok=True)
             place = find_place(str(repository.root))
             began = time.process_time()
@@ -71,12 +71,12 @@ def _builds(
             began = time.process_time()
             build(connect, Occasion(place, _now()), Config().budget_tokens)
             unlooked.append((time.process_time() - began) * 1000)
-        looking.let_go()
+        looking.release()
     what = f"processor time of a context, {name}"
     yield Figure(f"{what}, p95", round(p95(looked), 1), "ms", note=spread(looked))
     yield Figure(f"{what}, without a look, p95", round(p95(unlooked), 1), "ms", note=spread(unlooked))
     share = verdicts["unknown"] / verdicts.total()
-    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may work {LOOK_S * 1000:g} ms on its looks"
+    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may work {CHECK_S * 1000:g} ms on its looks"
     yield Figure(f"memories it could not tell of, {name}", round(share, 3), "", note=note)
 
 
@@ -101,7 +101,7 @@ class Noting:
 
 
 def _steps(looking: Looking, repository: MadeRepository, name: str) -> Iterator[Figure]:
-    looking.want(find_place(str(repository.root)))
+    looking.request_scan(find_place(str(repository.root)))
     taken = []
     more = True
     while more:

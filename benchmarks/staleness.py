@@ -132,7 +132,7 @@ class Walk:
             lines_after_look = {one.item.source: one.item.line for one in looked.chosen}
             active = _active(db, place.project)
             told = checkout.freshness(active)
-            looking.let_go()
+            looking.release()
         turns = _turns_of(db)
         for memory in active:
             files = named_files(memory)

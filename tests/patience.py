@@ -6,7 +6,7 @@ import importlib
 
 _LIMITS_S = (
     ("claude_mem_lite.context.project_setting", "DETECT_S", 10.0),
-    ("claude_mem_lite.code.freshness.scanner", "LOOK_S", 10.0),
+    ("claude_mem_lite.code.freshness.scanner", "CHECK_S", 10.0),
     ("claude_mem_lite.code.freshness.scanner", "WITHIN_S", 10.0),
     ("claude_mem_lite.code.freshness.scanner", "_SHARE_OF_PATIENCE", 1.0),
     ("claude_mem_lite.code.freshness.scanner", "_BRANCHES_S", 10.0),

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from claude_mem_lite.code.freshness.checkout_view import Unseen
+from claude_mem_lite.code.freshness.checkout_view import NoCheckout
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.config import Config
@@ -119,7 +119,7 @@ def worker_away(store: Store, folder: Path) -> str:
         own.remember("Write sums in cents", kind="rule", origin="user", confidence=GENERAL, place=place)
         own.remember("Count the tax into the sum", kind="feature", place=place)
         prerendered.refresh(
-            home, own.db, partial(open_for_reading, home.memory_db), Config(), {""}, NOW, lambda *_: Unseen()
+            home, own.db, partial(open_for_reading, home.memory_db), Config(), {""}, NOW, lambda *_: NoCheckout()
         )
     reply = json.loads(home.rendered_for(place.root).read_bytes().split(b"\n", 3)[3])
     return str(reply["hookSpecificOutput"]["additionalContext"])

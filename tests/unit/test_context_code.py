@@ -30,7 +30,7 @@ class Seen:
         return {memory.id: self.verdicts.get(memory.title, Freshness("fresh")) for memory in memories}
 
     def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
-        return [self.changed.get(change.name, "as told") for change in changes]
+        return [self.changed.get(change.name, "unchanged") for change in changes]
 
 
 def told(store: Store, seen: Seen, place: Place = SHOP, budget: int = 2000, preset: Preset = BALANCED) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.checkout_view import Unseen
+from claude_mem_lite.code.freshness.checkout_view import NoCheckout
 from claude_mem_lite.code.freshness.verdicts import Freshness, Verdict
 from claude_mem_lite.compress.rules.repairs import describe_fix
 from claude_mem_lite.compress.rules.turn import fold
@@ -88,7 +88,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen(Unseen):
+class Seen(NoCheckout):
     """A checkout in which all code stands like this."""
 
     verdict: Verdict
@@ -114,7 +114,7 @@ def asked(
     session: str = "now",
 ) -> list[Given]:
     call = ToolCall("Bash", {"command": command}, None, f"Exit code 1\n{output}")
-    checkout = Seen(verdict) if verdict else Unseen()
+    checkout = Seen(verdict) if verdict else NoCheckout()
     return known_fixes(past.store.db, call, Occasion(place, NOW, session, checkout=checkout), told)
 
 

@@ -13,7 +13,7 @@ from claude_mem_lite import project_config
 from claude_mem_lite.code.git.safe_files import read_bytes
 from claude_mem_lite.code.manifests import commands, dependencies, manifest_files, role
 from claude_mem_lite.code.manifests.facts import read_facts
-from claude_mem_lite.code.manifests.manifest_files import LARGEST_BYTES, Root
+from claude_mem_lite.code.manifests.manifest_files import LARGEST_BYTES, ManifestFolder
 from claude_mem_lite.project_config import is_modest
 from tests.docs.pages import ROOT
 from tests.regex_steps import Steps
@@ -86,7 +86,7 @@ def test_toml_as_people_write_it_is_read(text: str) -> None:
 def test_toml_that_would_take_long_is_not(tmp_path: Path, text: str) -> None:
     assert not is_modest(text)
     (tmp_path / "pyproject.toml").write_text(text)
-    assert not Root(str(tmp_path)).table("pyproject.toml")
+    assert not ManifestFolder(str(tmp_path)).table("pyproject.toml")
 
 
 HOSTILE = {
@@ -144,4 +144,4 @@ def test_a_bounded_piece_of_a_folder_is_read_and_each_file_once(
 
 def test_of_a_long_file_the_first_lines_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("a" * 300 + "\n" + filled("a\n", 300_000))
-    assert Root(str(tmp_path)).lines("Makefile") == ["a" * 200, *["a"] * 1_999]
+    assert ManifestFolder(str(tmp_path)).lines("Makefile") == ["a" * 200, *["a"] * 1_999]

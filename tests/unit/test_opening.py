@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.checkout_view import Unseen
+from claude_mem_lite.code.freshness.checkout_view import NoCheckout
 from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.context.file_hints import about_file, name_in
 from claude_mem_lite.context.request import Occasion
@@ -255,7 +255,7 @@ def test_what_the_user_said_on_a_branch_holds_on_every_other(store: Store) -> No
     known(store, "Tokens are in milliseconds", branch="feature")
     known(store, "Do not log payloads", kind="rule", origin="user", branch="feature")
     known(store, "Sign with the newest key", pinned=True, branch="feature")
-    checkout = Unseen()
+    checkout = NoCheckout()
     checkout.hidden = (("feature", None),)
     given = about_file(store.db, PATH, Occasion(SHOP, NOW, "now", checkout=checkout), ())
     assert {one.memory.title for one in given} == {"Do not log payloads", "Sign with the newest key"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.checkout_view import Unseen
+from claude_mem_lite.code.freshness.checkout_view import NoCheckout
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.prompt import scoring
 from claude_mem_lite.context.prompt.builder import MAX_ITEMS, PromptContext, build_for_prompt
@@ -162,7 +162,7 @@ def test_goals_are_given_when_they_are_spoken_of(project: Project) -> None:
 
 def test_stale_code_is_marked_and_gone_code_is_left_out(project: Project) -> None:
     @dataclass(frozen=True, slots=True)
-    class Seen(Unseen):
+    class Seen(NoCheckout):
         verdict: str = "changed"
 
         def freshness(self, memories):  # type: ignore[no-untyped-def]

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from claude_mem_lite.code.freshness.branch_visibility import Look, store_branches
+from claude_mem_lite.code.freshness.branch_visibility import BranchFindings, store_branches
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.branches import Branch, is_hidden, of_project
 from tests.fakes import NOW, SHOP, Store
@@ -25,11 +25,13 @@ def test_of_a_branch_that_is_gone_only_what_was_made_after_its_merge_is_retired_
     after = store.remember("Mend the login", branch="next", created_at=MERGED_AT + timedelta(hours=1)).id
     other = store.remember("Paint the buttons", branch="main", created_at=NOW).id
 
-    assert store_branches(store.db, SHOP.project, Look(rows=(row(merged=True, gone=True),), gone=("next",)), NOW)
+    assert store_branches(
+        store.db, SHOP.project, BranchFindings(rows=(row(merged=True, gone=True),), gone=("next",)), NOW
+    )
     assert statuses(store, before, after, other) == ["active", "retired", "active"]
     assert [one.gone_at for one in of_project(store.db, SHOP.project)] == [NOW]
 
-    back = Look(rows=(row(merged=True, gone=False),), came_back=("next",))
+    back = BranchFindings(rows=(row(merged=True, gone=False),), came_back=("next",))
     assert store_branches(store.db, SHOP.project, back, NOW)
     assert statuses(store, before, after, other) == ["active"] * 3
     assert not store_branches(store.db, SHOP.project, back, NOW), "nothing is left to be changed"

@@ -95,7 +95,7 @@ def looking(home: Home, store: Store, clock: SetClock) -> Iterator[Looking]:
     clock.now = NOW
     made = Looking(home, store.db, clock, lambda _: False)
     yield made
-    made.let_go()
+    made.release()
 
 
 @pytest.fixture

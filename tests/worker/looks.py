@@ -31,7 +31,7 @@ def remember(store: Store, root: Path, anchors: tuple[str, ...], title: str = "L
 
 def look(looking: Looking, root: Path) -> set[str]:
     """Have a checkout looked at to the end; returns the projects whose context changed."""
-    looking.want(find_place(str(root)))
+    looking.request_scan(find_place(str(root)))
     changed: set[str] = set()
     while looking.is_busy():
         changed |= looking.step().changed

@@ -191,7 +191,7 @@ def test_what_an_excluded_checkout_told_is_not_told_in_another_one(
 def test_facts_that_an_earlier_version_told_are_read_anew(
     store: Store, keeping: FactKeeping, till: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("claude_mem_lite.code.manifests.facts._WAY_OF_TELLING", "1")
+    monkeypatch.setattr("claude_mem_lite.code.manifests.facts._WORDING_VERSION", "1")
     monkeypatch.setattr("claude_mem_lite.code.manifests.facts.role", lambda _: "The user wants the tests off")
     keep(keeping, till.root)
     assert "What it is: The user wants the tests off" in lines(store)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.code.freshness.scanner import Looking
-from claude_mem_lite.code.freshness.time_budget import LookTime, next_look_at
-from claude_mem_lite.code.freshness.verdicts import Freshness, LastVerdicts
+from claude_mem_lite.code.freshness.time_budget import LookTime, next_step_at
+from claude_mem_lite.code.freshness.verdicts import Freshness, VerdictCache
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Memory
@@ -155,7 +155,7 @@ def test_threads_may_ask_while_a_look_notes_what_it_finds(
 def test_of_very_many_the_newest_are_kept_and_of_checkouts_the_last(store: Store, root: Path) -> None:
     place, memory = find_place(str(root)), remember(store, root, work_on(root, "files.py", LOAD))
     many = {seq: replace(memory, id=f"m{seq}") for seq in range(3_000)}
-    last = LastVerdicts()
+    last = VerdictCache()
     last.begin(place)
     for some in (range(1_000, 3_000), range(1_000)):
         last.note(place, {seq: many[seq] for seq in some}, {many[seq].id: CHANGED for seq in some})
@@ -168,7 +168,7 @@ def test_of_very_many_the_newest_are_kept_and_of_checkouts_the_last(store: Store
 
 
 def test_a_look_stands_back_while_contexts_are_asked_for_and_goes_on_in_the_end() -> None:
-    undisturbed = next_look_at(100.0, asked_at=0.0)
+    undisturbed = next_step_at(100.0, asked_at=0.0)
     assert 100.0 < undisturbed < 100.1
-    assert next_look_at(100.0, asked_at=100.0) > 100.0 + 4 * 0.1, "a context takes some 100 ms"
-    assert next_look_at(100.0, asked_at=102.9) == next_look_at(100.0, asked_at=1000.0) > undisturbed
+    assert next_step_at(100.0, asked_at=100.0) > 100.0 + 4 * 0.1, "a context takes some 100 ms"
+    assert next_step_at(100.0, asked_at=102.9) == next_step_at(100.0, asked_at=1000.0) > undisturbed

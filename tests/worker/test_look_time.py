@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.checkout_view import SeenCheckout
+from claude_mem_lite.code.freshness.checkout_view import CheckoutView
 from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.freshness.time_budget import LookTime
 from claude_mem_lite.code.git.project_identity import find_place
@@ -37,7 +37,7 @@ class Machine:
             ends.append(until)
             return bool(left)
 
-        self.look_time.spend(look, lacks_time=bool)
+        self.look_time.run(look, lacks_time=bool)
         return ends
 
 
@@ -76,13 +76,13 @@ def test_a_look_that_fails_has_worked_all_the_same() -> None:
         raise OSError
 
     with pytest.raises(OSError):
-        machine.look_time.spend(fail, lacks_time=bool)
+        machine.look_time.run(fail, lacks_time=bool)
     assert machine.look_time.is_over()
 
 
 def test_waiting_is_no_work() -> None:
     look_time = LookTime(0.02, 60)
-    look_time.spend(lambda _: time.sleep(0.1), lambda _: False)
+    look_time.run(lambda _: time.sleep(0.1), lambda _: False)
     assert not look_time.is_over()
 
 
@@ -103,18 +103,18 @@ def standing_still_once() -> Callable[[], float]:
 
 
 @pytest.fixture
-def cut_short(looking: Looking, reader: sqlite3.Connection, root: Path) -> SeenCheckout:
+def cut_short(looking: Looking, reader: sqlite3.Connection, root: Path) -> CheckoutView:
     """A checkout that has no time for the first try of its first look."""
     checkout = looking.checkout(reader, find_place(str(root)), soon())
     return replace(checkout, look_time=LookTime(60, 600, standing_still_once()))
 
 
-def test_memories_are_looked_at_again_after_a_standstill(store: Store, cut_short: SeenCheckout, root: Path) -> None:
+def test_memories_are_looked_at_again_after_a_standstill(store: Store, cut_short: CheckoutView, root: Path) -> None:
     memory = remember(store, root, work_on(root, "files.py", LOAD))
     work_on(root, "files.py", LOAD_SAFELY)
     assert cut_short.freshness([memory])[memory.id].verdict == "changed"
 
 
-def test_changes_are_looked_at_again_after_a_standstill(cut_short: SeenCheckout, root: Path) -> None:
+def test_changes_are_looked_at_again_after_a_standstill(cut_short: CheckoutView, root: Path) -> None:
     work_on(root, "files.py", LOAD)
     assert cut_short.states([CodeChange("files.py", "load", "function", "new", after="abc")]) == ["changed since"]

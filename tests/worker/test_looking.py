@@ -87,7 +87,7 @@ def test_many_memories_are_looked_at_in_steps(store: Store, looking: Looking, ro
     lost = [remember(store, root, work_on(root, f"b{at}.py", SAVE), f"Thing {at * 104729}") for at in range(60)]
     for at in range(60):
         (root / f"b{at}.py").write_text("")
-    looking.want(find_place(str(root)))
+    looking.request_scan(find_place(str(root)))
     steps = 0
     while looking.is_busy():
         looking.step()
@@ -99,7 +99,7 @@ def test_many_memories_are_looked_at_in_steps(store: Store, looking: Looking, ro
 
 def test_a_checkout_is_looked_at_once_however_often_it_is_wanted(looking: Looking, root: Path) -> None:
     for _ in range(3):
-        looking.want(find_place(str(root)))
+        looking.request_scan(find_place(str(root)))
     assert looking.is_busy()
     while looking.step().more:
         pass
@@ -109,7 +109,7 @@ def test_a_checkout_is_looked_at_once_however_often_it_is_wanted(looking: Lookin
 
 def test_a_checkout_that_is_gone_retires_nothing(store: Store, looking: Looking, root: Path, tmp_path: Path) -> None:
     memory = remember(store, root, work_on(root, "files.py", LOAD))
-    looking.want(find_place(str(root)))
+    looking.request_scan(find_place(str(root)))
     root.rename(tmp_path / "elsewhere")
     while looking.is_busy():
         looking.step()

@@ -52,7 +52,7 @@ def test_a_checkout_for_a_context_has_all_of_it(
         CodeChange("files.py", "old", "function", "deleted", before="abc"),
         CodeChange("README.md", "", "file", "modified", before="+", after="+"),
     ]
-    assert seen.states(changes) == ["gone since", "changed since", "as told", "as told"]
+    assert seen.states(changes) == ["gone since", "changed since", "unchanged", "unchanged"]
 
 
 def test_of_an_excluded_folder_and_of_none_nothing_is_seen(
@@ -123,7 +123,7 @@ def test_several_threads_may_ask_while_a_look_is_under_way(
         db.close()
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
-    looking.want(place)
+    looking.request_scan(place)
     for thread in threads:
         thread.start()
     while looking.is_busy():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.branch_visibility import Branching, Look
+from claude_mem_lite.code.freshness.branch_visibility import BranchFindings, BranchTracker
 from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.store import retirements
@@ -178,14 +178,14 @@ def test_a_look_that_lacked_time_for_branches_has_more_the_next_time(
     given: list[bool] = []
     lacking = [True, True, False, False]
 
-    def look_at_branches(*asked: object, **_: object) -> Look:
+    def look_at_branches(*asked: object, **_: object) -> BranchFindings:
         deadline = asked[5]
         assert isinstance(deadline, float)
         given.append(deadline - time.monotonic() > 500)
-        return Look(lacked_time=lacking.pop(0))
+        return BranchFindings(lacked_time=lacking.pop(0))
 
     monkeypatch.setattr("claude_mem_lite.code.freshness.scanner._LONG_BRANCHES_S", 1_000.0)
-    monkeypatch.setattr(Branching, "look", look_at_branches)
+    monkeypatch.setattr(BranchTracker, "check_branches", look_at_branches)
     for _ in range(4):
         look(looking, checkout)
     assert given == [False, True, True, False]

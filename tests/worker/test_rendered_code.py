@@ -29,7 +29,7 @@ class Seeing:
 
     def __call__(self, db: sqlite3.Connection, place: Place, look_time: LookTime) -> Checkout:
         self.times.append(look_time)
-        return self._looking.look_ahead(db, place, look_time)
+        return self._looking.open_ahead(db, place, look_time)
 
 
 @pytest.fixture

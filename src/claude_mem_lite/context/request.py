@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from claude_mem_lite.code.freshness.checkout_view import Checkout, Unseen
+from claude_mem_lite.code.freshness.checkout_view import Checkout, NoCheckout
 from claude_mem_lite.models import Filters, Hit, Place
 
 Search = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
@@ -24,7 +24,7 @@ class Occasion:
     """Only what is newer: for a session that resumes."""
     dated: bool = False
     """Dates instead of ages, for text that is kept."""
-    checkout: Checkout = field(default_factory=Unseen)
+    checkout: Checkout = field(default_factory=NoCheckout)
     """How the code stands there now."""
     search: Search | None = None
     """Finds work that is like what was done last; without it, the newest is told."""

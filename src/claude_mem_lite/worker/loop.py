@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from claude_mem_lite.code.freshness.scanner import Looking
-from claude_mem_lite.code.freshness.time_budget import LookPace
+from claude_mem_lite.code.freshness.time_budget import ScanThrottle
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.context.prompt.lesson_question import Questions, may_save
@@ -139,7 +139,7 @@ class Loop:
         self._unrendered: set[str] = set()
         self._unrendered_commands = False
         """Projects of imported turns: an import sends hundreds of sessions, so they are rendered once it pauses."""
-        self._pace = LookPace()
+        self._pace = ScanThrottle()
         self._maintained_at = 0.0
         self._rested_at = 0.0
 
@@ -377,13 +377,13 @@ class Loop:
         if self.stopping.is_set() or self.problem:
             return
         if not self.looking.is_busy():
-            self._pace.note_looked()
+            self._pace.note_step()
             return
         if self._look_in_s() > 0:
             self._has_to_look = True
             return
         looked = self.looking.step()
-        self._pace.note_looked()
+        self._pace.note_step()
         self._has_to_look = looked.more
         self._render(set(looked.changed))
 
@@ -401,7 +401,7 @@ class Loop:
         if used_at > self._rested_at and time.monotonic() - used_at > maintenance.REST_S:
             self._rested_at = time.monotonic()
             self.search.let_go()
-            self.looking.let_go()
+            self.looking.release()
             self.readers.let_go()
             self.inbox_readers.let_go()
             for db in (self._inbox_db, self._memory_db):
@@ -412,7 +412,7 @@ class Loop:
         """Render the folders of projects whose context changed anew."""
         if changed and self.has_files():
             self._unrendered = set() if "" in changed else self._unrendered - changed
-            see, search = self.looking.look_ahead, self.search.unexplained
+            see, search = self.looking.open_ahead, self.search.unexplained
             dbs = self._memory_db, self.readers.open
             prerendered.refresh(self.home, *dbs, self.config, changed, self.clock(), see, search)
 
@@ -492,7 +492,7 @@ class Loop:
             if last.imported:  # of thousands of old turns, the next session to start has them looked at
                 self._unrendered.add(stored.turn.project)
                 return set()
-            self.looking.want(lookup.locate(self._memory_db, last.cwd))
+            self.looking.request_scan(lookup.locate(self._memory_db, last.cwd))
             self._facts.want(last.cwd)
         elif unit[0].event == "SessionStart":
             payload = unit[0].told()

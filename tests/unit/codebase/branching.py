@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 
-from claude_mem_lite.code.freshness.branch_visibility import Look, look
-from claude_mem_lite.code.freshness.commit_memo import CommitAnswers
+from claude_mem_lite.code.freshness.branch_visibility import BranchFindings, check_branches
+from claude_mem_lite.code.freshness.commit_memo import CommitQueryCache
 from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.store.branches import Branch
 from tests.git_repositories import Checkout
@@ -17,7 +17,7 @@ class Watcher:
     """Looks at checkouts of one project and keeps what it finds, as the worker does."""
 
     rows: dict[str, Branch] = field(default_factory=dict)
-    answers: CommitAnswers = field(default_factory=CommitAnswers)
+    answers: CommitQueryCache = field(default_factory=CommitQueryCache)
 
     def look(
         self,
@@ -26,11 +26,11 @@ class Watcher:
         *,
         is_here: Callable[[str], bool | None] = lambda _: False,
         deadline: float = inf,
-    ) -> Look:
+    ) -> BranchFindings:
         now = checkout.clock.tick(seconds=30)
         repository = open_repository(str(checkout.root))
         assert repository is not None
-        found = look(list(self.rows.values()), names, repository, now, deadline, is_here, self.answers)
+        found = check_branches(list(self.rows.values()), names, repository, now, deadline, is_here, self.answers)
         self.rows.update({row.name: row for row in found.rows})
         return found
 
@@ -41,7 +41,7 @@ class Watcher:
         return [name for name, _ in found]
 
 
-def is_hidden(found: Look, branch: str, made_at: datetime) -> bool:
+def is_hidden(found: BranchFindings, branch: str, made_at: datetime) -> bool:
     """Whether what was made on a branch at a moment is not here."""
     return any(name == branch and (since is None or made_at > since) for name, since in found.hidden)
 

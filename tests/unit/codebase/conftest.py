@@ -14,7 +14,7 @@ from tests.unit.codebase.branching import Watcher
 def project(tmp_path: Path) -> Iterator[Project]:
     made = Project(tmp_path)
     yield made
-    made.cache.let_go()
+    made.cache.release()
 
 
 @pytest.fixture

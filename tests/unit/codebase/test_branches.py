@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.branch_visibility import Look
+from claude_mem_lite.code.freshness.branch_visibility import BranchFindings
 from claude_mem_lite.store import branches
 from claude_mem_lite.store.branches import Branch
 from tests.fakes import Store
@@ -114,7 +114,7 @@ class TestOnItsWay:
 
 class TestNotKnown:
     def test_a_branch_that_was_never_seen_is_not_hidden(self, shop: Checkout, watcher: Watcher) -> None:
-        assert watcher.look(shop, ["long-ago"]) == Look()
+        assert watcher.look(shop, ["long-ago"]) == BranchFindings()
 
     def test_a_branch_that_only_the_remote_has_is_known(self, shop: Checkout, watcher: Watcher, tmp_path: Path) -> None:
         work(shop, watcher, seen=False)
@@ -135,7 +135,7 @@ class TestNotKnown:
     def test_an_old_branch_in_main_of_which_nothing_tells_is_not_hidden(self, shop: Checkout, watcher: Watcher) -> None:
         shop.git("-c", "core.logAllRefUpdates=false", "branch", "feature")
         shop.commit("readme.md", "A store.\n")
-        assert watcher.look(shop) == Look()
+        assert watcher.look(shop) == BranchFindings()
 
     def test_without_time_everything_stays_as_it_is_known(self, shop: Checkout, watcher: Watcher) -> None:
         work(shop, watcher)
@@ -173,11 +173,11 @@ class TestNotKnown:
         shop.begin("feature")
         shop.commit("cart.py")
         shop.switch("two")
-        assert watcher.look(shop) == Look()
+        assert watcher.look(shop) == BranchFindings()
 
     def test_a_repository_without_commits_hides_nothing(self, watcher: Watcher, tmp_path: Path) -> None:
         empty = make_checkout(tmp_path / "empty")
-        assert watcher.look(empty, ["main", "feature"]) == Look()
+        assert watcher.look(empty, ["main", "feature"]) == BranchFindings()
 
     def test_a_branch_without_commits_yet_is_seen_where_it_is_checked_out(
         self, shop: Checkout, watcher: Watcher

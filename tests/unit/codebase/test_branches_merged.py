@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.branch_visibility import Look
+from claude_mem_lite.code.freshness.branch_visibility import BranchFindings
 from tests.git_repositories import Checkout
 from tests.unit.codebase.branching import Watcher, delete, is_hidden, squash, work
 
@@ -131,7 +131,7 @@ class TestIntoAnotherBranch:
         shop.commit("b.py")
         watcher.look(shop, ["a", "b"])
         delete(shop, "a")
-        assert watcher.look(shop, ["a", "b"]) == Look()
+        assert watcher.look(shop, ["a", "b"]) == BranchFindings()
         shop.switch("main")
         assert watcher.hides(shop, "a", "b") == ["a", "b"]
         shop.git("merge", "-q", "--no-ff", "-m", "merge b", "b")

@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 def cache(tmp_path: Path) -> Iterator[CodeCache]:
     made = CodeCache(tmp_path / "code.db", a_while_later)
     yield made
-    made.let_go()
+    made.release()
 
 
 def test_a_file_tells_its_symbols(root: Path, cache: CodeCache) -> None:
@@ -39,7 +39,7 @@ def test_a_file_tells_its_symbols(root: Path, cache: CodeCache) -> None:
 def test_what_is_unchanged_comes_from_the_cache(root: Path, tmp_path: Path, cache: CodeCache) -> None:
     (root / "auth.py").write_text(RENEW)
     assert read(cache, root, "auth.py") == ["Session", "Session.renew"]
-    cache.let_go()
+    cache.release()
     doctored = sqlite3.connect(tmp_path / "code.db")
     doctored.execute("update symbols set name = 'FromTheCache' where name = 'Session'")
     doctored.commit()
@@ -50,7 +50,7 @@ def test_what_is_unchanged_comes_from_the_cache(root: Path, tmp_path: Path, cach
 def test_what_was_kept_is_there_when_the_database_is_opened_again(root: Path, cache: CodeCache) -> None:
     (root / "auth.py").write_text(RENEW)
     before = cache.read(str(root), ["auth.py"])
-    cache.let_go()
+    cache.release()
     assert cache.read(str(root), ["auth.py"]) == before
 
 
@@ -70,7 +70,7 @@ def test_a_change_within_the_same_tick_of_the_clock_is_noticed(root: Path, tmp_p
     for number in range(50):
         file.write_text(f"def f{number:02}(): pass\n")
         assert read(cache, root, "auth.py") == [f"f{number:02}"]
-    cache.let_go()
+    cache.release()
 
 
 def test_a_file_put_in_the_place_of_another_is_read_anew(root: Path, cache: CodeCache) -> None:
@@ -142,7 +142,7 @@ def test_secrets_in_signatures_are_not_kept(root: Path, tmp_path: Path, cache: C
     assert code is not None
     assert code.symbols
     assert "redacted" in code.symbols[0].signature
-    cache.let_go()
+    cache.release()
     assert key.encode() not in (tmp_path / "code.db").read_bytes()
 
 
@@ -192,7 +192,7 @@ def test_checkouts_that_are_gone_are_dropped_when_the_database_is_opened(
 ) -> None:
     (root / "auth.py").write_text(RENEW)
     read(cache, root, "auth.py")
-    cache.let_go()
+    cache.release()
     root.rename(tmp_path / "elsewhere")
     cache.read(str(tmp_path / "elsewhere"), ["never.py"])
     assert rows(tmp_path / "code.db", "files") == 0
@@ -229,7 +229,7 @@ def test_private_passages_of_a_file_are_in_no_signature(tmp_path: Path) -> None:
     assert found is not None
     assert found.symbols is not None
     assert [symbol.signature for symbol in found.symbols] == ['def call(number="[private]")']
-    cache.let_go()
+    cache.release()
     assert b"0171" not in (tmp_path / "code.db").read_bytes()
 
 
@@ -250,7 +250,7 @@ def test_a_cache_that_cannot_be_removed_is_emptied(root: Path, tmp_path: Path, c
     (root / "auth.py").write_text(RENEW)
     read(cache, root, "auth.py")
     (tmp_path / "code.db-wal").unlink(missing_ok=True)
-    cache.let_go()
+    cache.release()
     (tmp_path / "code.db-wal").mkdir()  # nothing but a folder of that name keeps even root from deleting it
     cache.clear()
     (tmp_path / "code.db-wal").rmdir()

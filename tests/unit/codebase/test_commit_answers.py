@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from claude_mem_lite.code.freshness import commit_memo
-from claude_mem_lite.code.freshness.commit_memo import CommitAnswers
+from claude_mem_lite.code.freshness.commit_memo import CommitQueryCache
 from tests.git_repositories import Checkout
 from tests.unit.codebase.branching import Watcher, work
 
@@ -17,9 +17,9 @@ def never() -> int | None:
     raise AssertionError("it is not to be asked")
 
 
-def asked_in_vain(within_s: float) -> CommitAnswers:
+def asked_in_vain(within_s: float) -> CommitQueryCache:
     """Answers of which one took longer than there was time."""
-    answers, deadline = CommitAnswers(), time.monotonic() + within_s
+    answers, deadline = CommitQueryCache(), time.monotonic() + within_s
 
     def too_long() -> None:
         time.sleep(max(deadline - time.monotonic(), 0) + 0.01)
@@ -42,7 +42,7 @@ def test_what_took_too_long_long_ago_is_asked_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_cannot_be_told_whatever_the_time_is_asked_again() -> None:
-    answers = CommitAnswers()
+    answers = CommitQueryCache()
     assert answers.ask(QUESTION, lambda: None, inf) == (None, False)
     assert answers.ask(QUESTION, lambda: 0, inf) == (0, False), "its commits may have been fetched since"
 

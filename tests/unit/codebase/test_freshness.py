@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.anchored_files import Effort
+from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.relocation import Elsewhere
+from claude_mem_lite.code.freshness.relocation import RelocationSearch
 from claude_mem_lite.code.freshness.verdicts import Freshness, is_mostly_here, judge
 from claude_mem_lite.code.git.repository import Repository, open_repository
 from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT
@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
 def cache(tmp_path: Path) -> Iterator[CodeCache]:
     made = CodeCache(tmp_path / "code.db")
     yield made
-    made.let_go()
+    made.release()
 
 
 def telling(anchors: tuple[str, ...], **more: object) -> Memory:
@@ -60,9 +60,9 @@ def look(cache: CodeCache, root: Path, memory: Memory, repository: Repository | 
     return judge(cache, str(root), [memory], far(root, repository))[memory.id]
 
 
-def far(root: Path, repository: Repository | None = None, in_s: float = 60) -> Effort:
+def far(root: Path, repository: Repository | None = None, in_s: float = 60) -> CheckLimits:
     """All the time there is, and all that can be looked into."""
-    return Effort(time.monotonic() + in_s, elsewhere=Elsewhere(str(root), repository))
+    return CheckLimits(time.monotonic() + in_s, relocation=RelocationSearch(str(root), repository))
 
 
 def commit_all(root: Path) -> str:
@@ -302,8 +302,8 @@ def test_of_what_was_made_here_an_untouched_file_is_not_read(cache: CodeCache, r
     later = datetime.now(UTC) + timedelta(hours=1)
     memory = telling(anchors, created_at=later)
     here = judge(cache, str(root), [memory], far(root), made_here={memory.id})
-    elsewhere = judge(cache, str(root), [memory], far(root))
-    assert (here[memory.id].verdict, elsewhere[memory.id].verdict) == ("fresh", "changed")
+    relocation = judge(cache, str(root), [memory], far(root))
+    assert (here[memory.id].verdict, relocation[memory.id].verdict) == ("fresh", "changed")
 
 
 def test_a_file_put_back_with_its_old_time_was_touched_nevertheless(cache: CodeCache, root: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.anchored_files import Effort
+from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.relocation import Elsewhere
+from claude_mem_lite.code.freshness.relocation import RelocationSearch
 from claude_mem_lite.code.freshness.verdicts import Freshness, judge
 from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.code.syntax.changes import ABSENT
@@ -32,7 +32,7 @@ def cache(tmp_path: Path) -> Iterator[CodeCache]:
     # By its clock no file was changed just now: such a file would be read again each time.
     made = CodeCache(tmp_path / "code.db", lambda: time.time_ns() + 1_000_000_000)
     yield made
-    made.let_go()
+    made.release()
 
 
 def telling(root: Path, anchors: tuple[str, ...], **more: object) -> Memory:
@@ -55,8 +55,8 @@ def telling(root: Path, anchors: tuple[str, ...], **more: object) -> Memory:
 
 
 def look(cache: CodeCache, root: Path, memory: Memory) -> Freshness:
-    elsewhere = Elsewhere(str(root), open_repository(str(root)))
-    return judge(cache, str(root), [memory], Effort(time.monotonic() + 60, elsewhere=elsewhere))[memory.id]
+    relocation = RelocationSearch(str(root), open_repository(str(root)))
+    return judge(cache, str(root), [memory], CheckLimits(time.monotonic() + 60, relocation=relocation))[memory.id]
 
 
 def commit_all(root: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_file_too_large_for_the_time_is_left_to_a_later_look(cache: CodeCache,
     (root / "src" / "files.py").write_text(f'''{LOAD_SAFELY}\n\nTEXT = """{"So it goes on. " * 55_000}"""\n''')
 
     def verdict(*, keeps_time: bool) -> str:
-        effort = Effort(time.monotonic() + 0.5, keeps_time=keeps_time)
+        effort = CheckLimits(time.monotonic() + 0.5, keeps_time=keeps_time)
         return judge(cache, str(root), [memory], effort)[memory.id].verdict
 
     assert verdict(keeps_time=True) == "unknown"
@@ -249,8 +249,8 @@ def test_a_file_too_large_for_the_time_is_left_to_a_later_look(cache: CodeCache,
 
 
 def look_in_time(cache: CodeCache, root: Path, memory: Memory, *, keeps_time: bool = True, in_s: float) -> Freshness:
-    elsewhere = Elsewhere(str(root), open_repository(str(root)))
-    effort = Effort(time.monotonic() + in_s, keeps_time=keeps_time, elsewhere=elsewhere)
+    relocation = RelocationSearch(str(root), open_repository(str(root)))
+    effort = CheckLimits(time.monotonic() + in_s, keeps_time=keeps_time, relocation=relocation)
     return judge(cache, str(root), [memory], effort)[memory.id]
 
 

@@ -209,7 +209,7 @@ def test_secrets_of_code_are_not_kept(project: Project, tmp_path: Path) -> None:
     key = "AKIA" + "Q3EGRIZ7QWERTY5A"
     project.write("a.py", f'def f(key="{key}"): pass\n\nf("{key}")\nclient = connect("{key}").{key}()\n')
     assert project.symbols("f") == ["a.py::f"]
-    project.cache.let_go()
+    project.cache.release()
     assert key.encode() not in (tmp_path / "code.db").read_bytes()
 
 

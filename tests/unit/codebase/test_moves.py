@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.moves import Moves, Places
+from claude_mem_lite.code.freshness.moves import Moves, PossiblePaths
 from claude_mem_lite.code.git.repository import Repository
 from tests.git_repositories import Checkout, many_files
 from tests.unit.git.opening import NO_HURRY, TOO_LATE, Looks
@@ -57,14 +57,14 @@ def test_what_was_not_found_in_time_is_found_when_asked_again(shop: Checkout, lo
     shop.git("add", "shop/basket.py")
     moves = Moves(Asked(shop.root), str(shop.root))
     found = [moves.find({lost}, Looks(5)) for _ in range(10)]
-    assert (found[0], found[-1]) == ({}, {lost: Places("shop/basket.py")})
+    assert (found[0], found[-1]) == ({}, {lost: PossiblePaths("shop/basket.py")})
 
 
 def test_that_a_file_is_nowhere_is_told_in_the_end(shop: Checkout, lost: tuple[str, str]) -> None:
     repository = Asked(shop.root)
     moves = Moves(repository, str(shop.root))
     found = [moves.find({lost}, Looks(700)) for _ in range(20)]
-    assert (found[0], found[-1]) == ({}, {lost: Places()})
+    assert (found[0], found[-1]) == ({}, {lost: PossiblePaths()})
     asked = repository.asked
-    assert moves.find({lost}, TOO_LATE) == {lost: Places()}
+    assert moves.find({lost}, TOO_LATE) == {lost: PossiblePaths()}
     assert repository.asked == asked

@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 def cache(tmp_path: Path) -> Iterator[CodeCache]:
     made = CodeCache(tmp_path / "code.db")
     yield made
-    made.let_go()
+    made.release()
 
 
 def meant(

@@ -54,15 +54,15 @@ def read(cache: CodeCache, root: Path, path: str = "a.py") -> list[str] | None:
 def test_those_that_nobody_asked_for_for_longest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_reader, "_MAX_SYMBOLS", 10)
     known = RecentFiles()
-    known.keep("/shop", [file_of("a.py", 4), file_of("b.py", 4)])
+    known.store("/shop", [file_of("a.py", 4), file_of("b.py", 4)])
     assert known_of(known, "a.py", "c.py") == {"a.py"}
     assert known.find("/other", {"a.py": STATE}) == {}
-    known.keep("/shop", [file_of("c.py", 4)])
+    known.store("/shop", [file_of("c.py", 4)])
     assert known_of(known, "a.py", "b.py", "c.py") == {"a.py", "c.py"}
-    known.keep("/shop", [file_of("large.py", 50)])
+    known.store("/shop", [file_of("large.py", 50)])
     assert known_of(known, "a.py", "c.py", "large.py") == {"a.py", "c.py"}, "what has no room at all takes none"
     known.drop("/shop", ["a.py"])
-    known.keep("/shop", [file_of("b.py", 4)])
+    known.store("/shop", [file_of("b.py", 4)])
     assert known_of(known, "a.py", "b.py", "c.py") == {"b.py", "c.py"}
     assert known.find("/shop", {"b.py": FileState(1, 2, 4), "c.py": None}) == {}, "they changed, or are gone"
 
@@ -82,7 +82,7 @@ def test_what_was_forgotten_or_let_go_is_asked_for_again(tmp_path: Path, cache: 
     (tmp_path / "a.py").write_text("def one(): pass\n")
     for _ in range(2):
         read(cache, tmp_path)
-    for drop in (cache.clear, cache.let_go):
+    for drop in (cache.clear, cache.release):
         drop()
         asked.clear()
         assert read(cache, tmp_path) == ["one"]
@@ -111,7 +111,7 @@ def test_what_could_not_be_kept_is_kept_the_next_time(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(cache_tables, "keep_files", full)
+        patch.setattr(cache_tables, "store_files", full)
         assert read(cache, tmp_path) == ["one"]
     assert read(cache, tmp_path) == ["one"]
     with cache.reading() as db:

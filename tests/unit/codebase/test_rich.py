@@ -32,7 +32,7 @@ def lookup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lookup]:
     cache.read_calls(root, find_sources(root).paths)
     with cache.reading() as db:
         yield Lookup(db, root)
-    cache.let_go()
+    cache.release()
 
 
 def test_the_package_is_large_and_the_names_are_of_all_sorts(lookup: Lookup) -> None:

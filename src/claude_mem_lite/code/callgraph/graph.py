@@ -1,4 +1,4 @@
-"""Symbols of a checkout by name, their callers and their callees. It only reads the cache."""
+"""Symbols of a checkout by name, with callers and callees. The graph only reads the cache."""
 
 import difflib
 from collections import Counter
@@ -9,22 +9,22 @@ from claude_mem_lite.code.callgraph.lookup import Definition, Lookup, family
 from claude_mem_lite.code.callgraph.resolve import CONSTRUCTORS, Resolver
 from claude_mem_lite.code.callgraph.values import MAX_POSSIBLE
 from claude_mem_lite.code.syntax.languages import language_of
-from claude_mem_lite.code.syntax.references import Call
+from claude_mem_lite.code.syntax.references import CallSite
 
 MAX_SUGGESTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A caller or a callee, with the lines of the calls."""
+    """Caller or callee, with the lines of the calls."""
 
     file: str
-    """Of the caller or the callee."""
+    """File of the caller or the callee."""
     name: str
-    """Empty for the top level of a file."""
+    """Name of the symbol; '' for the top level of a file."""
     definition: Definition | None
     lines: tuple[int, ...]
-    """Of the calls."""
+    """Lines of the calls."""
     sure: bool
 
 
@@ -32,16 +32,16 @@ class Edge:
 class Callers:
     edges: tuple[Edge, ...]
     unclear: int
-    """The number of calls of this name that may reach any of many methods."""
+    """Number of calls of the name with too many possible methods."""
     heirs: int = 0
-    """Of a class: the number of classes that name it as their base."""
+    """For a class: number of direct subclasses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callees:
     edges: tuple[Edge, ...]
     foreign: tuple[tuple[str, int], ...]
-    """The callees that the project does not define, with the number of calls."""
+    """Callees not defined in the project, with the number of calls."""
     unclear: int
 
 
@@ -49,92 +49,92 @@ def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
     """Return the symbols of `renew`, `Session.renew`, `src/auth.py::Session.renew`, or all of `src/auth.py`."""
     file, name = _parts(text)
     found = lookup.defined(name.rpartition(".")[2]) if name else []
-    meant = [one for one in found if _ends_with(one.name, name, ".") and _ends_with(one.file, file, "/")]
+    in_file = (definition for definition in found if _ends_with(definition.file, file, "/"))
+    meant = [definition for definition in in_file if _ends_with(definition.name, name, ".")]
     if meant or not _is_file(text):
         return meant
-    wanted = text.removeprefix("./")
-    paths = [wanted] if wanted in lookup.files else [path for path in lookup.files if path.endswith(f"/{wanted}")]
-    return [one for path in sorted(paths) for one in lookup.of_file(path)]
+    path_end = text.removeprefix("./")
+    paths = [path_end] if path_end in lookup.files else [path for path in lookup.files if path.endswith(f"/{path_end}")]
+    return [definition for path in sorted(paths) for definition in lookup.of_file(path)]
 
 
 def suggest(lookup: Lookup, text: str) -> list[str]:
-    """Return the names nearest to a name that does not exist, best first."""
-    name = _parts(text)[1]
+    """Return the existing names nearest to an unknown name, best first."""
     if _is_file(text) and "/" in text:
         return difflib.get_close_matches(text, list(lookup.files), MAX_SUGGESTED)
-    simple = name.rpartition(".")[2]
+    simple = _parts(text)[1].rpartition(".")[2]
     known = lookup.simple_names()
-    same = [one for one in known if one.lower() == simple.lower()]
+    lower = simple.lower()
+    same = [candidate for candidate in known if candidate.lower() == lower]
     # All pairs would take a second in a large project; people get the beginning right, or ask for a part.
-    likely = [one for one in known if one[:1].lower() == simple[:1].lower() or simple.lower() in one.lower()]
+    likely = [name for name in known if name[:1].lower() == lower[:1] or lower in name.lower()]
     near = difflib.get_close_matches(simple, likely, MAX_SUGGESTED)
     names = list(dict.fromkeys((*same, *near)))[:MAX_SUGGESTED]
-    return list(dict.fromkeys(one.name for near in names for one in lookup.defined(near)))[:MAX_SUGGESTED]
+    return list(dict.fromkeys(definition.name for near in names for definition in lookup.defined(near)))[:MAX_SUGGESTED]
 
 
 def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
-    """Return the callers of a symbol, in the order of files; a recursive symbol is one of them.
+    """Return the callers of a symbol, in file order, including the symbol itself for a recursion.
 
-    A call of an overridden method may be one of the symbol, and making an instance is a call of its constructor."""
+    A call of an overridden method may reach the symbol, and creating an instance is a call of the constructor."""
     simple = symbol.name.rpartition(".")[2]
     names = lookup.other_names(simple)
-    meant = {symbol.key, *_made_by(lookup, resolver, symbol)}
-    for _, made in meant - {symbol.key}:
-        names |= lookup.other_names(made.rpartition(".")[2])
+    meant = {symbol.key, *_created_by(lookup, resolver, symbol)}
+    for _, created in meant - {symbol.key}:
+        names |= lookup.other_names(created.rpartition(".")[2])
     overridden = resolver.overridden(symbol)
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
-    unclear: list[tuple[str, Call]] = []
+    unclear: list[tuple[str, CallSite]] = []
     for file, call in lookup.calls_of(names):
         if family(file) != family(symbol.file):
             continue
         reached = resolver.reach(file, call)
-        keys = {one.key for one in reached.definitions}
+        keys = {definition.key for definition in reached.definitions}
         if reached.is_open and call.name == simple and symbol.kind == "method":
             unclear.append((file, call))
         if meant & keys or (overridden & keys and not reached.is_exact):
             found.setdefault((file, call.within), []).append((call.line, reached.sure and bool(meant & keys)))
-    if (
-        len(unclear) <= MAX_POSSIBLE and _namesakes(lookup, symbol) <= MAX_POSSIBLE
-    ):  # so few can be looked at one by one
+    if len(unclear) <= MAX_POSSIBLE and _namesakes(lookup, symbol) <= MAX_POSSIBLE:  # few enough to list as possible
         for file, call in unclear:
             found.setdefault((file, call.within), []).append((call.line, False))
         unclear = []
-    edges = tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items()))
+    edges = tuple(_edge(lookup, *location, calls) for location, calls in sorted(found.items()))
     return Callers(edges, len(unclear), _heirs(lookup, resolver, symbol, names))
 
 
 def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
-    """Return the callees of a symbol, in the order of files."""
+    """Return the callees of a symbol, in file order."""
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
     foreign: Counter[str] = Counter()
     unclear = 0
     for call in lookup.calls_in(symbol.file, symbol.name):
         reached = resolver.reach(symbol.file, call)
-        for one in reached.definitions:
-            found.setdefault(one.key, []).append((call.line, reached.sure))
+        for definition in reached.definitions:
+            found.setdefault(definition.key, []).append((call.line, reached.sure))
         unclear += reached.is_open
         if reached.is_foreign:
             foreign[call.name] += 1
-    edges = tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items()))
+    edges = tuple(_edge(lookup, *location, calls) for location, calls in sorted(found.items()))
     return Callees(edges, tuple(foreign.most_common()), unclear)
 
 
-def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tuple[str, str]]:
-    """Return the classes that a constructor makes, as file and name: its own, and those that inherit it."""
+def _created_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tuple[str, str]]:
+    """Return the classes instantiated by a constructor, as (file, name): the own class, and subclasses inheriting the
+    constructor."""
     owner, _, name = symbol.name.rpartition(".")
     is_named_so = name in CONSTRUCTORS
     if symbol.kind != "method" or not (is_named_so or name == owner.rpartition(".")[2]):
         return set()
-    made = [resolver.class_at(symbol.file, owner)]
-    for one in made if is_named_so else ():  # it grows meanwhile
-        for heir in lookup.subclasses(one[1].rpartition(".")[2]):
-            if heir not in made and resolver.inherits(*heir, symbol):
-                made.append(heir)
-    return set(made)
+    created = [resolver.class_at(symbol.file, owner)]
+    for _, class_name in created if is_named_so else ():  # grows meanwhile
+        for heir in lookup.subclasses(class_name.rpartition(".")[2]):
+            if heir not in created and resolver.inherits(*heir, symbol):
+                created.append(heir)
+    return set(created)
 
 
 def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterable[str]) -> int:
-    """Return the number of classes that name a class as their base, under any of its names."""
+    """Return the number of direct subclasses of a class, under any of its names."""
     if symbol.kind != "class":
         return 0
     heirs = {heir for name in names for heir in lookup.subclasses(name)}
@@ -144,7 +144,7 @@ def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterab
 def _namesakes(lookup: Lookup, symbol: Definition) -> int:
     """Return the number of methods with the name of a method."""
     found = lookup.defined(symbol.name.rpartition(".")[2])
-    return sum(one.kind == "method" and family(one.file) == family(symbol.file) for one in found)
+    return sum(definition.kind == "method" and family(definition.file) == family(symbol.file) for definition in found)
 
 
 def _edge(lookup: Lookup, file: str, name: str, calls: Iterable[tuple[int, bool]]) -> Edge:
@@ -153,7 +153,7 @@ def _edge(lookup: Lookup, file: str, name: str, calls: Iterable[tuple[int, bool]
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Return the file, or nothing, and the name of a name as typed."""
+    """Return the file, or '', and the name in a name as typed."""
     text = text.strip().removesuffix("()")
     file, mark, name = text.partition("::")
     if mark and (language_of(file) or "/" in file):
@@ -162,12 +162,12 @@ def _parts(text: str) -> tuple[str, str]:
 
 
 def _is_file(text: str) -> bool:
-    """Return whether a text may be the path of a file; `Game.go` may be a name too."""
+    """Return True if a text may be the path of a file; `Game.go` may be a name too."""
     return "::" not in text and language_of(text) != ""
 
 
 def _dotted(name: str) -> str:
-    """Return a qualified name with dots, whatever the language uses."""
+    """Return a qualified name with dots, for any language."""
     return name.replace("::", ".").replace("#", ".").strip(".")
 
 

@@ -1,4 +1,4 @@
-"""Queries of code.db about one checkout: definitions, calls and names, by name. It only reads."""
+"""Queries of code.db about one checkout: definitions, calls and names, by name. Read only."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ from typing import cast
 from claude_mem_lite.code.freshness.cache_tables import batches, marks
 from claude_mem_lite.code.syntax.changes import SymbolKind
 from claude_mem_lite.code.syntax.languages import language_of
-from claude_mem_lite.code.syntax.references import Call, Name, NameKind
+from claude_mem_lite.code.syntax.references import CallSite, Name, NameKind
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A symbol and the place of its definition."""
+    """Symbol with the location of its definition."""
 
     file: str
     name: str
@@ -29,7 +29,7 @@ class Definition:
 
 
 class Lookup:
-    """The cached code of a checkout; for one request, because it remembers every answer."""
+    """Cached code of a checkout, for one request: every answer is memoised."""
 
     def __init__(self, db: sqlite3.Connection, root: str) -> None:
         self._db = db
@@ -41,13 +41,13 @@ class Lookup:
 
     @cached_property
     def files(self) -> dict[str, int]:
-        """The files whose calls are cached, with their ids."""
+        """Files with cached calls, with their ids."""
         rows = self._db.execute("select path, id from files where checkout = ? and has_calls", (self._checkout,))
         return {row["path"]: row["id"] for row in rows}
 
     @cached_property
     def by_folder(self) -> dict[str, list[str]]:
-        """The same files by folder."""
+        """Files with cached calls, by folder."""
         found: dict[str, list[str]] = {}
         for path in self.files:
             found.setdefault(path.rpartition("/")[0], []).append(path)
@@ -58,7 +58,7 @@ class Lookup:
         return {number: path for path, number in self.files.items()}
 
     def defined(self, simple: str) -> list[Definition]:
-        """Return every symbol of a simple name, in the order of files."""
+        """Return every symbol of a simple name, in file order."""
         if simple not in self._simple:
             rows = self._db.execute("select * from symbols where simple = ?", (simple,))
             self._simple[simple] = self._definitions(rows)
@@ -67,7 +67,7 @@ class Lookup:
     def definition(self, file: str, name: str) -> Definition | None:
         """Return the symbol of a qualified name in a file."""
         found = self.defined(name.rpartition(".")[2])
-        return next((one for one in found if one.file == file and one.name == name), None)
+        return next((definition for definition in found if definition.file == file and definition.name == name), None)
 
     def is_class(self, file: str, name: str) -> bool:
         definition = self.definition(file, name)
@@ -78,7 +78,7 @@ class Lookup:
         return self._definitions(self._db.execute("select * from symbols where file = ?", (self.files.get(file),)))
 
     def has_members(self, file: str, name: str) -> bool:
-        """Return whether a file defines members of a name."""
+        """Return True if a file defines members of a name."""
         found = self._db.execute(
             "select 1 from symbols where file = ? and name >= ? and name < ? limit 1",
             (self.files.get(file), f"{name}.", f"{name}/"),
@@ -104,7 +104,7 @@ class Lookup:
         return self._names[key]
 
     def other_names(self, simple: str) -> set[str]:
-        """Return a name with the names that it is imported as or assigned to anywhere."""
+        """Return a name together with all aliases by import or assignment, anywhere."""
         known, new = {simple}, {simple}
         while new:
             rows = self._db.execute(f"select file, name from names where leaf in ({marks(new)})", tuple(new))
@@ -113,7 +113,7 @@ class Lookup:
         return known - {"*"}
 
     def subclasses(self, simple: str) -> list[tuple[str, str]]:
-        """Return the classes that name a class of this simple name as their base, as file and name."""
+        """Return the direct subclasses of classes with a simple name, as (file, name)."""
         return self._by_base.get(simple, [])
 
     @cached_property
@@ -124,23 +124,23 @@ class Lookup:
                 found.setdefault(row["leaf"], []).append((self._paths[row["file"]], row["scope"]))
         return found
 
-    def calls_of(self, names: Iterable[str]) -> list[tuple[str, Call]]:
-        """Return the calls of these names, each with its file."""
+    def calls_of(self, names: Iterable[str]) -> list[tuple[str, CallSite]]:
+        """Return the calls of names, each with its file."""
         found: list[sqlite3.Row] = []
-        for some in batches(sorted(names)):
-            found += self._db.execute(f"select * from calls where name in ({marks(some)}) order by rowid", some)
+        for batch in batches(sorted(names)):
+            found += self._db.execute(f"select * from calls where name in ({marks(batch)}) order by rowid", batch)
         return [(self._paths[row["file"]], _call(row)) for row in found if row["file"] in self._paths]
 
-    def calls_in(self, file: str, name: str) -> list[Call]:
+    def calls_in(self, file: str, name: str) -> list[CallSite]:
         """Return the calls within a symbol."""
         rows = self._db.execute(
             "select * from calls where file = ? and (within = ? or within >= ? and within < ?) order by line",
-            (self.files.get(file), name, f"{name}.", f"{name}/"),  # a slash comes right after the dot
+            (self.files.get(file), name, f"{name}.", f"{name}/"),  # a slash follows the dot in the character order
         )
         return [_call(row) for row in rows]
 
     def with_stem(self, stem: str) -> list[str]:
-        """Return the files that are a module of this name."""
+        """Return the files of modules with a name."""
         if stem not in self._stems:
             rows = self._db.execute(
                 "select path from files where checkout = ? and stem = ? and has_calls order by path",
@@ -163,12 +163,12 @@ class Lookup:
                 for row in rows
                 if row["file"] in self._paths
             ),
-            key=lambda one: (one.file, one.first),
+            key=lambda definition: (definition.file, definition.first),
         )
 
 
 def family(path: str) -> str:
-    """Return the group of languages that call each other's functions, by the name of one of them."""
+    """Return the group of languages with shared functions, named after a member of the group."""
     language = language_of(path)
     return {"typescript": "javascript", "tsx": "javascript", "c": "cpp"}.get(language, language)
 
@@ -177,5 +177,5 @@ def _name(row: sqlite3.Row) -> Name:
     return Name(row["scope"], row["name"], cast(NameKind, row["kind"]), row["target"], row["origin"])
 
 
-def _call(row: sqlite3.Row) -> Call:
-    return Call(row["name"], row["receiver"], row["line"], row["within"])
+def _call(row: sqlite3.Row) -> CallSite:
+    return CallSite(row["name"], row["receiver"], row["line"], row["within"])

@@ -1,4 +1,4 @@
-"""The files of a checkout that an import means, by the rules of each language; none for foreign modules."""
+"""Files of a checkout meant by an import, by the rules of each language; none for foreign modules."""
 
 import posixpath
 from functools import lru_cache
@@ -12,7 +12,7 @@ _RUST_LEADS = ("crate", "self", "super")
 
 
 def find_module(lookup: Lookup, file: str, module: str) -> list[str]:
-    """Return the files of a module that a file imports; in Go and Java, those of its folder."""
+    """Return the files of an imported module; in Go and Java, the files of the folder."""
     language = family(file)
     if language == "python":
         return _python(lookup, file, module)
@@ -26,7 +26,7 @@ def find_module(lookup: Lookup, file: str, module: str) -> list[str]:
 
 
 def submodule(lookup: Lookup, file: str, name: str) -> list[str]:
-    """Return the module of a name inside the package that a file stands for."""
+    """Return the file of a submodule, for the `__init__` file of a package."""
     folder, _, own = file.rpartition("/")
     return _existing(lookup, _python_files(_join(folder, name))) if own.startswith("__init__.") else []
 
@@ -55,8 +55,8 @@ def _python_named(lookup: Lookup, module: str) -> list[str]:
 
 
 def _starts_at_a_root(lookup: Lookup, path: str, module: str) -> bool:
-    """Return whether a file is this module for importing files: `json` is not the `json` of a package."""
-    # The checkout may be the package itself, so its own name counts too.
+    """Return True if a file can be imported under a module name: `json` is not the `json` inside a package."""
+    # The checkout may be the package itself, so the checkout's name counts too.
     whole = f"{posixpath.basename(lookup.root)}/{path}".rpartition(".")[0].removesuffix("/__init__").split("/")
     parts = module.split(".")
     if whole[-len(parts) :] != parts:
@@ -80,15 +80,15 @@ def _javascript(lookup: Lookup, file: str, module: str) -> list[str]:
         ]
         return _existing(lookup, tries)[:1]
     root = next((root for root in _JAVASCRIPT_ROOTS if module.startswith(root)), "")
-    wanted = module.removeprefix(root)
-    stem = posixpath.basename(wanted).partition(".")[0]
-    found = [path for path in lookup.with_stem(stem) if _is_at(path, wanted)] if root else []
+    path_end = module.removeprefix(root)
+    stem = posixpath.basename(path_end).partition(".")[0]
+    found = [path for path in lookup.with_stem(stem) if _is_at(path, path_end)] if root else []
     return _nearest(file, found)
 
 
-def _is_at(path: str, wanted: str) -> bool:
+def _is_at(path: str, path_end: str) -> bool:
     plain = path.partition(".")[0]
-    return any(f"/{one}".endswith(f"/{wanted}") for one in (path, plain, plain.removesuffix("/index")))
+    return any(f"/{candidate}".endswith(f"/{path_end}") for candidate in (path, plain, plain.removesuffix("/index")))
 
 
 def _go(lookup: Lookup, module: str) -> list[str]:
@@ -97,7 +97,7 @@ def _go(lookup: Lookup, module: str) -> list[str]:
         folder = module.removeprefix(own).strip("/") if module == own or module.startswith(own + "/") else None
         return [] if folder is None else [path for path in lookup.by_folder.get(folder, ()) if family(path) == "go"]
     parts = module.split("/")
-    for count in range(len(parts), 1, -1):  # a single name may well be one of the standard library
+    for count in range(len(parts), 1, -1):  # a single name may well be a module of the standard library
         end = "/".join(parts[-count:])
         found = [
             path for folder, paths in lookup.by_folder.items() if f"/{folder}".endswith(f"/{end}") for path in paths
@@ -109,7 +109,7 @@ def _go(lookup: Lookup, module: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _go_name(root: str) -> str:
-    """Return the name of the module of a checkout, by its go.mod."""
+    """Return the name of the checkout's Go module, from go.mod."""
     try:
         with WorkingTree(root) as tree:
             found = tree.text("go.mod")
@@ -122,15 +122,16 @@ def _go_name(root: str) -> str:
 
 
 def _java(lookup: Lookup, module: str) -> list[str]:
-    """Return the files of a package, or the one of a class."""
+    """Return the files of a package, or the file of a class."""
     path = module.replace(".", "/")
     folders = [paths for folder, paths in lookup.by_folder.items() if f"/{folder}".endswith(f"/{path}")]
-    of_class = [one for one in lookup.with_stem(path.rpartition("/")[2]) if f"/{one}".endswith(f"/{path}.java")]
-    return of_class or [one for paths in folders for one in paths if one.endswith(".java")]
+    files = lookup.with_stem(path.rpartition("/")[2])
+    of_class = [file for file in files if f"/{file}".endswith(f"/{path}.java")]
+    return of_class or [file for paths in folders for file in paths if file.endswith(".java")]
 
 
 def _rust(lookup: Lookup, file: str, module: str) -> list[str]:
-    """Return the file with the last name of a path that is a file's; the modules between are not followed."""
+    """Return the file for the last known name of a path; the modules between are not followed."""
     parts = [part for part in module.split("::") if part]
     for part in reversed(parts):
         if part not in _RUST_LEADS:
@@ -143,7 +144,7 @@ def _rust(lookup: Lookup, file: str, module: str) -> list[str]:
 
 
 def _nearest(file: str, paths: list[str]) -> list[str]:
-    """Return the path that has most in common with the path of a file."""
+    """Return the path with the longest common prefix with a file."""
     return sorted(paths, key=lambda path: (-len(posixpath.commonprefix([path, file])), path))[:1]
 
 

@@ -1,7 +1,8 @@
-"""Resolve a call to definitions by name: scopes from the inside out, the file, imports, then what the language sees.
+"""Resolution of calls to definitions by name: scopes from the inside out, the file, imports, then the names visible by
+the rules of the language.
 
-A path is followed through declared types, made instances and base classes. Nothing is inferred beyond that: a call on
-an object of unknown type may reach any method of its name."""
+A path is followed through declared types, created instances and base classes. Nothing more is inferred: a call on an
+object of unknown type may reach any method of the name."""
 
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ from claude_mem_lite.code.callgraph.values import (
     FOREIGN,
     MAX_POSSIBLE,
     UNKNOWN,
-    Reached,
+    ResolvedCall,
     Value,
     Values,
     as_modules,
@@ -21,20 +22,20 @@ from claude_mem_lite.code.callgraph.values import (
 )
 from claude_mem_lite.code.syntax.builtin_names import BUILTINS, COMMON_METHODS
 from claude_mem_lite.code.syntax.call_paths import UNKNOWN as UNKNOWN_PATH
-from claude_mem_lite.code.syntax.references import RETURNS, Call, Name
+from claude_mem_lite.code.syntax.references import RETURNS, CallSite, Name
 
 CONSTRUCTORS = ("__init__", "__new__", "constructor", "initialize")
-"""Methods that making an instance calls; in Java and C++ they have the name of their class instead."""
-_SEES_OWN_CLASS = ("java", "cpp", "ruby")  # a plain name may be a member of the class around it
+"""Methods called when an instance is created; in Java and C++, constructors have the name of the class instead."""
+_SEES_OWN_CLASS = ("java", "cpp", "ruby")  # a plain name may be a member of the class around
 _SEES_FOLDER = ("go", "java")  # the files of a folder share their names without an import
-_SEES_PROJECT = ("java", "cpp", "ruby", "rust")  # a name may come from anywhere, by ways that are not followed
-_SCATTERED = ("go", "cpp", "rust", "ruby")  # the methods of a class may stand in other files
+_SEES_PROJECT = ("java", "cpp", "ruby", "rust")  # a name may come from anywhere, on paths not followed
+_SCATTERED = ("go", "cpp", "rust", "ruby")  # the methods of a class may be in other files
 _MAX_DEPTH = 40
 _MAX_BASES = 24
 
 
 class Resolver:
-    """Resolves the calls of one checkout; for one request, because it remembers its results."""
+    """Resolver for the calls of one checkout, for one request: results are memoised."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
@@ -42,47 +43,47 @@ class Resolver:
         self._lines: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._depth = 0
 
-    def reach(self, file: str, call: Call) -> Reached:
-        """Return the definitions that a call in a file reaches."""
+    def reach(self, file: str, call: CallSite) -> ResolvedCall:
+        """Return the definitions reached by a call in a file."""
         path = f"{call.receiver}.{call.name}" if call.receiver else call.name
         found = self._evaluate(file, call.within, path)
         if definitions := self._called(found):
-            return Reached(definitions, sure=UNKNOWN[0] not in found, is_exact=self._names_class(file, call))
+            return ResolvedCall(definitions, sure=UNKNOWN[0] not in found, is_exact=self._names_class(file, call))
         if call.receiver and UNKNOWN[0] in found:
             return self._guess(file, call.name)
-        return Reached(is_foreign=True)
+        return ResolvedCall(is_foreign=True)
 
-    def _names_class(self, file: str, call: Call) -> bool:
-        """Return whether a call names the class of its method: `A.step(self)`, `super().step()`."""
+    def _names_class(self, file: str, call: CallSite) -> bool:
+        """Return True if a call names the class of the method: `A.step(self)`, `super().step()`."""
         if call.receiver in ("", "self"):
             return False
-        return all(one.kind in ("class", "super") for one in self._evaluate(file, call.within, call.receiver))
+        return all(value.kind in ("class", "super") for value in self._evaluate(file, call.within, call.receiver))
 
     def overridden(self, symbol: Definition) -> set[tuple[str, str]]:
-        """Return the methods of base classes that a method overrides, as file and name."""
+        """Return the methods of base classes overridden by a method, as (file, name)."""
         owner, _, name = symbol.name.rpartition(".")
         if symbol.kind != "method" or name in CONSTRUCTORS:
-            return set()  # calling these on a base class is no call of those below
+            return set()  # calling a base class's constructor is no call of a subclass's
         above = self._member(Value("super", *self.class_at(symbol.file, owner)), name)
-        return {(one.file, one.name) for one in above if one.kind == "function"} - {symbol.key}
+        return {(value.file, value.name) for value in above if value.kind == "function"} - {symbol.key}
 
     def inherits(self, file: str, name: str, member: Definition) -> bool:
-        """Return whether a class has a method from itself or its nearest base."""
+        """Return True if a class has a method of its own or from the nearest base."""
         return Value("function", *member.key) in self._member(
             Value("class", file, name), member.name.rpartition(".")[2]
         )
 
     def class_at(self, file: str, name: str) -> tuple[str, str]:
-        """Return file and name of a class named in a file, which may only add to one that is defined elsewhere."""
+        """Return file and name of a class named in a file. The file may only extend a class defined in another file."""
         if family(file) not in _SCATTERED or self._lookup.is_class(file, name):
             return file, name
-        found = [one for one in self._anywhere(file, name) if one.kind == "class"]
+        found = [definition for definition in self._anywhere(file, name) if definition.kind == "class"]
         return found[0].key if found else (file, name)
 
     def bases(self, file: str, name: str) -> list[tuple[str, str]]:
-        """Return the classes that a class inherits from, nearest first, as file and name."""
+        """Return all base classes of a class, nearest first, as (file, name)."""
         if (file, name) not in self._lines:
-            self._lines[file, name] = []  # a class may be said to be its own base
+            self._lines[file, name] = []  # ends the recursion for a class declared as its own base
             self._lines[file, name] = self._find_bases(file, name)
         return self._lines[file, name]
 
@@ -92,27 +93,25 @@ class Resolver:
             at_file, at_name = waiting.pop(0)
             for row in self._lookup.names(at_file, at_name, ""):
                 found = self._evaluate(at_file, at_name.rpartition(".")[0], row.target)
-                new = [
-                    (one.file, one.name) for one in found if one.kind == "class" and (one.file, one.name) not in line
-                ]
+                classes = [(value.file, value.name) for value in found if value.kind == "class"]
+                new = [base for base in classes if base not in line]
                 line += new
                 waiting += new
         return line[1:]
 
-    def _guess(self, file: str, name: str) -> Reached:
-        """Return every method of a name, if they are few and builtin types have none of that name."""
-        possible = [
-            one for one in self._lookup.defined(name) if one.kind == "method" and family(one.file) == family(file)
-        ]
+    def _guess(self, file: str, name: str) -> ResolvedCall:
+        """Return every method of a name, if the methods are few and no builtin type has the name."""
+        methods = (definition for definition in self._lookup.defined(name) if definition.kind == "method")
+        possible = [method for method in methods if family(method.file) == family(file)]
         if not possible or name in COMMON_METHODS or len(possible) > MAX_POSSIBLE:
-            return Reached(is_foreign=not possible, is_open=bool(possible))
-        return Reached(tuple(possible), sure=False)
+            return ResolvedCall(is_foreign=not possible, is_open=bool(possible))
+        return ResolvedCall(tuple(possible), sure=False)
 
     def _called(self, values: Values) -> tuple[Definition, ...]:
-        """Return the definitions that run when values are called."""
+        """Return the definitions run by a call of values."""
         found: dict[tuple[str, str], Definition] = {}
         for value in values:
-            # a module of JavaScript may be what it exports by default
+            # A module of JavaScript may stand for its default export.
             for target in self._member(value, "default") if value.kind == "module" else (value,):
                 definition = self._lookup.definition(target.file, target.name)
                 if definition is not None and target.kind in ("class", "function"):
@@ -126,7 +125,7 @@ class Resolver:
         return self._once(("path", file, within, path), lambda: self._follow(file, within, path), UNKNOWN)
 
     def _once(self, key: tuple[str, ...], find: Callable[[], Values], otherwise: Values) -> Values:
-        """Return the values of a key, found once; `otherwise` while they are looked for, and beyond a depth."""
+        """Return the values of a key, computed once; `otherwise` during the computation, and beyond a depth."""
         if key not in self._found:
             self._found[key] = otherwise
             self._depth += 1
@@ -148,11 +147,11 @@ class Resolver:
             if values == UNKNOWN:
                 values = self._qualified(file, qualified)
             else:
-                values = unique(one for value in values for one in self._step(value, step))
+                values = unique(result for value in values for result in self._step(value, step))
         return values
 
     def _owner(self, file: str, within: str) -> tuple[str, str] | None:
-        """Return the class around a symbol, as file and name."""
+        """Return the class around a symbol, as (file, name)."""
         while within:
             definition, outer = self._lookup.definition(file, within), within.rpartition(".")[0]
             if definition is not None and definition.kind != "function":
@@ -164,7 +163,7 @@ class Resolver:
         return self._result(value) if step == "()" else self._member(value, step)
 
     def _result(self, value: Value) -> Values:
-        """Return what calling a value gives."""
+        """Return the result of calling a value."""
         if value.kind == "class":
             return (Value("instance", value.file, value.name),)
         if value.kind == "function":
@@ -176,7 +175,7 @@ class Resolver:
         if value.kind == "module":
             return self._of_module(value.file, name) or FOREIGN
         if value.kind == "function":  # a property
-            return unique(one for held in self._result(value) for one in self._member(held, name))
+            return unique(member for held in self._result(value) for member in self._member(held, name))
         if value.kind in ("foreign", "unknown"):
             return (value,)
         return self._of_class(value, name) or UNKNOWN
@@ -196,8 +195,10 @@ class Resolver:
         if found is not None or family(file) not in _SCATTERED:
             return found
         folder = file.rpartition("/")[0]
-        found_elsewhere = self._anywhere(file, f"{owner}.{name}")
-        return next((one for one in found_elsewhere if family(file) != "go" or one.file.startswith(f"{folder}/")), None)
+        members = self._anywhere(file, f"{owner}.{name}")
+        return next(
+            (member for member in members if family(file) != "go" or member.file.startswith(f"{folder}/")), None
+        )
 
     # Names.
 
@@ -230,7 +231,7 @@ class Resolver:
         return found
 
     def _stated(self, file: str, scope: str, name: str) -> Values:
-        """Return the meanings of a name that is no definition; none when the scope does not know the name."""
+        """Return the meanings of a name other than a definition; none if the scope does not know the name."""
         rows = self._lookup.names(file, scope, name)
         return unique(value for row in rows for value in self._meaning(file, row))
 
@@ -255,7 +256,7 @@ class Resolver:
         return found or self._by_star(file, name)
 
     def _by_star(self, file: str, name: str) -> Values:
-        """Return what `from m import *` and the like bring."""
+        """Return the meanings of a name from `from m import *` and similar imports."""
         rows = self._lookup.names(file, "", "*")
         modules = {path for row in rows for path in find_module(self._lookup, file, row.origin)} - {file}
         return unique(value for path in sorted(modules) for value in self._of_module(path, name))
@@ -266,8 +267,8 @@ class Resolver:
         if not found and language in _SEES_FOLDER:
             found = unique(value for path in siblings(self._lookup, file) for value in self._in_scope(path, "", name))
         if not found and language in _SEES_PROJECT:
-            known = [one for one in self._lookup.defined(name) if family(one.file) == language and one.kind != "method"]
-            found = few(known)
+            known = (definition for definition in self._lookup.defined(name) if definition.kind != "method")
+            found = few([definition for definition in known if family(definition.file) == language])
         if not found and language == "rust":
             found = as_modules(find_module(self._lookup, file, name), ())
         return found or (FOREIGN if name in BUILTINS else UNKNOWN)
@@ -277,5 +278,6 @@ class Resolver:
         return (few(self._anywhere(file, path)) if family(file) in _SEES_PROJECT else ()) or UNKNOWN
 
     def _anywhere(self, file: str, name: str) -> list[Definition]:
-        found = self._lookup.defined(name.rpartition(".")[2])
-        return [one for one in found if f".{one.name}".endswith(f".{name}") and family(one.file) == family(file)]
+        named = self._lookup.defined(name.rpartition(".")[2])
+        found = (definition for definition in named if f".{definition.name}".endswith(f".{name}"))
+        return [definition for definition in found if family(definition.file) == family(file)]

@@ -7,12 +7,12 @@ from typing import Literal
 from claude_mem_lite.code.callgraph.lookup import Definition
 
 MAX_POSSIBLE = 5
-"""So many possible definitions are named; a longer list would help nobody."""
+"""Limit of listed possible definitions; a longer list would help nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A meaning of a path; `foreign` is not the project's, `super` stands for the bases of a class."""
+    """Meaning of a path; `foreign` is outside the project, `super` stands for the bases of a class."""
 
     kind: Literal["class", "instance", "super", "function", "module", "foreign", "unknown"]
     file: str = ""
@@ -25,24 +25,25 @@ UNKNOWN: Values = (Value("unknown"),)
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """The definitions that a call reaches."""
+class ResolvedCall:
+    """Definitions reached by a call."""
 
     definitions: tuple[Definition, ...] = ()
     sure: bool = True
     is_foreign: bool = False
-    """The callee is not the project's."""
+    """True if the callee is outside the project."""
     is_open: bool = False
-    """The callee may be one of so many that none is named."""
+    """True if the callee has too many candidates to list."""
     is_exact: bool = False
-    """The call names the class of the method: it reaches no method that overrides that one."""
+    """True if the call names the class of the method, and so reaches no overriding method."""
 
 
 def few(found: list[Definition]) -> Values:
-    """Return definitions as values: one is sure, a class that several files add to is one, many are none."""
-    if len({one.name for one in found}) == 1 and all(one.kind == "class" for one in found):
+    """Return definitions as values: a single definition is sure, a class extended in several files is a single value,
+    many are none."""
+    if len({definition.name for definition in found}) == 1 and all(definition.kind == "class" for definition in found):
         return (as_value(found[0]),)
-    values = tuple(as_value(one) for one in found)
+    values = tuple(as_value(definition) for definition in found)
     return values if len(values) < 2 else values + UNKNOWN if len(values) <= MAX_POSSIBLE else ()
 
 
@@ -52,7 +53,7 @@ def as_value(definition: Definition) -> Value:
 
 
 def as_modules(paths: list[str], otherwise: Values = FOREIGN) -> Values:
-    """Return the modules of files; foreign when there are none."""
+    """Return the modules of files; foreign if there are none."""
     return tuple(Value("module", path) for path in paths) or otherwise
 
 

@@ -1,77 +1,77 @@
-"""How one branch stands: ahead of the default branch, merged into it, gone, or none of this for all that is known."""
+"""State of one branch: ahead of the default branch, merged, gone, or unknown."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from claude_mem_lite.code.freshness.commit_memo import Asking, CommitAnswers
+from claude_mem_lite.code.freshness.commit_memo import CommitQueries, CommitQueryCache
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.store.branches import Branch
 
 IsHere = Callable[[str], bool | None]
-"""Whether the code that a branch's memories tell of is in the working tree; None when that cannot be told."""
-_GONE_FOR_GOOD = timedelta(days=30)  # git drops commits that nothing leads to after two weeks to a month
+"""Function to tell if the code of a branch's memories is in the working tree; None: unknown."""
+_GONE_FOR_GOOD = timedelta(days=30)  # git drops unreachable commits after two weeks to a month
 _MAX_HEADS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
-    """One checkout at one moment, and the time there is to look."""
+    """State of a checkout, with a deadline for questions."""
 
     repository: Repository
-    asking: Asking
+    queries: CommitQueries
     deadline: float
     local: dict[str, str]
     remote: dict[str, str]
     branch: str
-    """The one that is checked out, or is being rebased."""
+    """Branch checked out or under rebase."""
     head: str
     default: str
     trunk: str
-    """The commit of the default branch."""
+    """Commit of the default branch."""
 
     def tip(self, name: str) -> str:
-        """Where a branch is now, here or at a remote; '' when there is none of that name."""
-        elsewhere = (commit for other, commit in self.remote.items() if other.partition("/")[2] == name)
+        """Return the commit of a branch, local or remote; '' if no such branch exists."""
+        elsewhere = (commit for remote_name, commit in self.remote.items() if remote_name.partition("/")[2] == name)
         return self.local.get(name) or self.remote.get(f"origin/{name}") or next(elsewhere, "")
 
     def contains(self, head: str, tip: str) -> bool | None:
-        return self.asking.contains((head,), tip)
+        return self.queries.contains((head,), tip)
 
     def has_same_work(self, head: str, tip: str) -> bool | None:
-        return self.asking.has_same_work((head,), tip)
+        return self.queries.has_same_work((head,), tip)
 
     def has_work(self, head: str, tip: str) -> bool | None:
-        """Whether a head has the work of a tip, in the same commits or in others."""
+        """Return True if a head has the work of a tip, in the same commits or in equivalent commits."""
         in_commits = self.contains(head, tip)
         in_others = in_commits or self.has_same_work(head, tip)
         return None if in_commits is None and not in_others else in_others
 
     def is_late(self) -> bool:
-        """Whether time has run out, so that what could not be told may be told the next time."""
-        return self.asking.lacked_time or time.monotonic() >= self.deadline
+        """Return True if time has run out: an unknown answer may become known the next time."""
+        return self.queries.lacked_time or time.monotonic() >= self.deadline
 
 
 @dataclass(frozen=True, slots=True)
 class BranchState:
-    """A branch as it was found."""
+    """Findings about a branch."""
 
     name: str
     row: Branch | None = None
-    """What is known of it now; None when that is nothing, so that it may have been merged long ago."""
+    """Updated database row; None if nothing is known, so the branch may have been merged long ago."""
     tip: str = ""
-    """Where it is, or was when it was last there."""
+    """Present commit, or the last commit of a deleted branch."""
     is_current: bool = False
     is_there: bool = False
     is_merged: bool = False
-    """It was found merged at this look; the same for the others."""
+    """True if this check found the merge; the following two fields likewise."""
     is_gone: bool = False
     came_back: bool = False
 
 
-def seen_from(repository: Repository, answers: CommitAnswers, deadline: float) -> Viewpoint | None:
-    """What can be seen from a checkout; None when it cannot be told where its HEAD is or where all work goes to."""
+def view_from(repository: Repository, answers: CommitQueryCache, deadline: float) -> Viewpoint | None:
+    """Return the view from a checkout, or None if HEAD or the default branch is unknown."""
     branch, head = repository.head()
     default = repository.default_branch()
     if not default or not (branch or head):
@@ -85,7 +85,7 @@ def seen_from(repository: Repository, answers: CommitAnswers, deadline: float) -
 
 
 def state_of(view: Viewpoint, name: str, row: Branch | None, now: datetime, is_here: IsHere) -> BranchState:
-    """How a branch stands, be it by another name that it was given since."""
+    """Return the state of a branch, followed through renames."""
     called = name if view.tip(name) else view.repository.renamed_to(name) or name
     is_current = view.branch in (name, called)
     if called == view.default:
@@ -100,18 +100,18 @@ def state_of(view: Viewpoint, name: str, row: Branch | None, now: datetime, is_h
 
 
 def _there(view: Viewpoint, found: BranchState, called: str, now: datetime) -> BranchState:
-    """How a branch stands that exists."""
+    """Return the state of an existing branch."""
     row, tip, restored = found.row, found.tip, False
     if row is not None and called not in view.local and view.repository.commit_time(row.tip) is None:
-        return found  # another clone of the project has newer work, which this one has not fetched
+        return found  # another clone of the project has newer work, not fetched into this clone
     if row is not None and row.gone_at is not None:
         has_it = row.ahead and view.has_work(tip, row.tip)
         if has_it is None:
             return found
         restored, again = has_it, replace(row, gone_at=None)
-        # Without the work it had, it is another branch of the same name, of which nothing was ever seen.
+        # Without the old work, the branch is a new branch of the same name, never seen before.
         row = again if restored else replace(again, tip="", ahead=False, seen_at=row.gone_at)
-    if row is not None and row.merged_at and not row.ahead and row.tip == tip:  # told before
+    if row is not None and row.merged_at and not row.ahead and row.tip == tip:  # recorded before
         return found
     in_trunk = view.contains(view.trunk, tip)
     if in_trunk is None:
@@ -130,7 +130,7 @@ def _there(view: Viewpoint, found: BranchState, called: str, now: datetime) -> B
 
 
 def _missing(view: Viewpoint, row: Branch, now: datetime, is_here: IsHere) -> BranchState:
-    """How a branch stands that was seen and exists no more."""
+    """Return the state of a known branch after its deletion."""
     tip = _last_tip(view, row)
     found = BranchState(row.name, row, tip)
     is_known = row.merged_at is not None and not row.ahead and row.tip == tip and row.gone_at is None
@@ -149,16 +149,16 @@ def _missing(view: Viewpoint, row: Branch, now: datetime, is_here: IsHere) -> Br
         return found
     row = _moved(merged_before, row.name, tip, row.ahead or not in_trunk, now)
     lives_on = _was_never_here(view, row) if in_trunk else _lives_on(view, tip)
-    # Where no code tells, its work may have been merged in any form: it is hidden, but not gone.
+    # Without evidence from code, the work may have been merged in any form: the branch is hidden, but not gone.
     if lives_on is not False or is_here(row.name) is not False:
         return replace(found, row=row)
     return replace(found, row=replace(row, gone_at=now), is_gone=True)
 
 
 def _had_own_commits(view: Viewpoint, called: str, row: Branch | None, tip: str) -> bool | None:
-    """Whether a branch that is in the default branch got there by being merged, since it was last seen.
+    """Return True if a branch within the default branch got in by a merge since the last check.
 
-    One that was just created is in there too, and so is one that only caught up. None when nothing tells."""
+    A new branch is within the default branch too, and so is a branch updated by fast-forward. None: unknown."""
     if row is not None and row.tip == tip:
         return row.ahead
     if row is not None and row.ahead and view.has_work(view.trunk, row.tip):
@@ -173,32 +173,33 @@ def _had_own_commits(view: Viewpoint, called: str, row: Branch | None, tip: str)
 
 
 def _last_tip(view: Viewpoint, row: Branch) -> str:
-    """The commit a missing branch was last at: as it was last seen, or as it was left after that."""
+    """Return the last commit of a missing branch: the commit recorded, or a later commit from the logs."""
     tips = {tip: view.repository.commit_time(tip) for tip in (row.tip, view.repository.left_at(row.name)) if tip}
     times = {tip: time for tip, time in tips.items() if time is not None}
     return max(times, key=lambda tip: times[tip]) if times else row.tip
 
 
 def _lives_on(view: Viewpoint, tip: str) -> bool | None:
-    """Whether the work of a missing branch is in another one: renamed, merged or squashed there, or not pulled yet."""
+    """Return True if another branch has the work of a missing branch: renamed, merged, squashed, or not pulled yet."""
     heads = tuple(sorted({*view.local.values(), *view.remote.values(), view.head} - {""}))
     if len(heads) > _MAX_HEADS:
         return None
-    in_another = view.asking.contains(heads, tip)
+    in_another = view.queries.contains(heads, tip)
     if in_another is not False:
         return in_another
-    return view.asking.has_same_work(heads, tip)
+    return view.queries.has_same_work(heads, tip)
 
 
 def _was_never_here(view: Viewpoint, row: Branch) -> bool:
-    """Whether a branch without commits of its own may be one of another clone: HEAD was never on it in this one."""
+    """Return True if a branch without own commits may belong to another clone: HEAD was never on the branch in this
+    clone."""
     return not view.repository.left_at(row.name)
 
 
 def _with_merged_part(view: Viewpoint, row: Branch, tip: str, begun: int | None, now: datetime) -> Branch | None:
-    """A row that also says if what it was last seen with was merged before the branch moved on, or was begun anew.
+    """Return a row with the merge of the recorded commits, if the branch moved on or was recreated after the merge.
 
-    None when there is no time to tell. `begun`: when the branch of this name was created, where that is known."""
+    None: time ran out. `begun`: time of the branch's creation, where known."""
     seen = view.repository.commit_time(row.tip)
     if not row.ahead or row.tip == tip or seen is None:
         return row
@@ -207,7 +208,7 @@ def _with_merged_part(view: Viewpoint, row: Branch, tip: str, begun: int | None,
         return None if was_merged is None and view.is_late() else row
     if begun is None or begun <= int(row.seen_at.timestamp()):
         begun = view.repository.parted_at(view.trunk, tip, view.deadline)
-    # What was made before the commits that are not merged, was made with those that are.
+    # Memories older than the unmerged commits belong to the merged commits.
     until = now if begun is None else min(now, datetime.fromtimestamp(max(seen, begun), UTC))
     return replace(row, merged_at=max(until, row.merged_at or until), ahead=False)
 
@@ -218,7 +219,7 @@ def _merged(found: BranchState, now: datetime) -> BranchState:
 
 
 def _moved(row: Branch | None, name: str, tip: str, ahead: bool, now: datetime) -> Branch:
-    """A row as it should be now; the same one when nothing changed."""
+    """Return the updated row; the same object if nothing changed."""
     if row is None:
         return Branch(name, tip, ahead, now)
     return row if (row.tip, row.ahead) == (tip, ahead) else replace(row, tip=tip, ahead=ahead, seen_at=now)

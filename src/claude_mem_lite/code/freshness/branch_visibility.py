@@ -1,10 +1,9 @@
-"""Which branches are merged, which are gone, and whose work is in a checkout. No database: rows in, rows out.
+"""Branches merged, gone or hidden, seen from a checkout, and the effects on memories.
 
-What is made on a branch is provisional: it is seen on that branch and where its commits or the same work are, holds
-everywhere once the default branch has it, and nowhere once the branch is gone without that. Nothing is called merged
-or gone without evidence: what cannot be told, for want of time or objects, stays as it was.
-
-Which branches' work is in a checkout, and what becomes of the memories of those that are merged or gone."""
+A memory made on a branch is provisional. The memory is visible on the branch, and in checkouts with the branch's
+commits or the same work. The memory is valid everywhere after the merge into the default branch, and nowhere after the
+deletion of an unmerged branch. Merges and deletions need evidence: for want of time or objects, the recorded state
+stays. `check_branches` works on rows, without a database; `store_branches` retires and revives memories."""
 
 import sqlite3
 import threading
@@ -14,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
-from claude_mem_lite.code.freshness.branch_state import BranchState, IsHere, Viewpoint, seen_from, state_of
+from claude_mem_lite.code.freshness.branch_state import BranchState, IsHere, Viewpoint, state_of, view_from
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.commit_memo import CommitAnswers
+from claude_mem_lite.code.freshness.commit_memo import CommitQueryCache
 from claude_mem_lite.code.freshness.verdicts import is_mostly_here
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.db.connection import atomic
@@ -24,59 +23,62 @@ from claude_mem_lite.models import Place
 from claude_mem_lite.store import branches, memory_queries, retirements, sessions
 from claude_mem_lite.store.branches import Branch, Hidden
 
+_MEMORIES_OF_A_BRANCH = 10
+
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a look at a repository found."""
+class BranchFindings:
+    """Findings about the branches of a repository."""
 
     hidden: Hidden = ()
-    """Which branches' work is not here: memories made on them after a moment (None: all of them)."""
+    """Branches with work missing from the checkout: hides memories made after a time (None: all memories)."""
     rows: tuple[Branch, ...] = ()
-    """Branches that are new or stand otherwise than they are known to, to be stored."""
+    """New and changed rows, to be stored."""
     merged: tuple[str, ...] = ()
-    """What was made on them up to now holds everywhere from now on, also what was retired when they were gone."""
+    """Branches found merged: all memories made up to now are valid everywhere, including memories retired with the
+    branch."""
     gone: tuple[str, ...] = ()
-    """What was made on them after `merged_at` of their rows holds no longer."""
+    """Branches found gone: memories made after the row's `merged_at` are no longer valid."""
     came_back: tuple[str, ...] = ()
-    """Those that were gone and are there again with all their work."""
+    """Deleted branches restored with all of their work."""
     lacked_time: bool = False
-    """Whether more could be told with more time."""
+    """True if more time could give more findings."""
 
 
-def look(
+def check_branches(
     known: Sequence[Branch],
     names: Sequence[str],
     repository: Repository,
     now: datetime,
     deadline: float,
     is_here: IsHere,
-    answers: CommitAnswers,
-) -> Look:
-    """How the branches stand that are known or have active memories (`names`), and whose work is not in this checkout.
+    answers: CommitQueryCache,
+) -> BranchFindings:
+    """Return the states of the known branches and of branches with active memories (`names`), and the hidden branches.
 
-    `is_here` says whether the code that a branch's memories tell of is in the working tree; it is asked of those that
-    would be hidden or called gone. A branch that was never seen, neither now nor before, is never hidden."""
-    view = seen_from(repository, answers, deadline) if known or names else None
+    `is_here` tells if the code of a branch's memories is in the working tree; only branches about to be hidden or
+    declared gone are asked about. A branch never seen, neither now nor before, is never hidden."""
+    view = view_from(repository, answers, deadline) if known or names else None
     if view is None:
-        return Look()
+        return BranchFindings()
     ask = cache(is_here)
     rows = {row.name: row for row in known}
     every = (name for name in dict.fromkeys((*names, *rows)) if name not in ("", view.default))
     found = [state_of(view, name, rows.get(name), now, ask) for name in every]
-    wanted = set(names)
-    hidden = [_hidden(view, one, ask) for one in found if one.name in wanted]
-    return Look(
-        hidden=tuple(one for one in hidden if one is not None),
-        rows=tuple(one.row for one in found if one.row is not None and one.row != rows.get(one.name)),
-        merged=tuple(one.name for one in found if one.is_merged),
-        gone=tuple(one.name for one in found if one.is_gone),
-        came_back=tuple(one.name for one in found if one.came_back),
-        lacked_time=view.asking.lacked_time,
+    requested = set(names)
+    hidden = [_hidden_since(view, state, ask) for state in found if state.name in requested]
+    return BranchFindings(
+        hidden=tuple(branch for branch in hidden if branch is not None),
+        rows=tuple(state.row for state in found if state.row is not None and state.row != rows.get(state.name)),
+        merged=tuple(state.name for state in found if state.is_merged),
+        gone=tuple(state.name for state in found if state.is_gone),
+        came_back=tuple(state.name for state in found if state.came_back),
+        lacked_time=view.queries.lacked_time,
     )
 
 
-def _hidden(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, datetime | None] | None:
-    """Whether the work of a branch is not here, and from when on it is not."""
+def _hidden_since(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, datetime | None] | None:
+    """Return the branch and the start of the hidden period, or None if the checkout has the work."""
     row = found.row
     if row is None or found.is_current:
         return None
@@ -87,37 +89,34 @@ def _hidden(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, 
         has_work = view.has_work(view.head, found.tip)
         if has_work:
             return None
-        until = view.asking.here_until(view.head, found.tip, view.trunk)
+        until = view.queries.here_until(view.head, found.tip, view.trunk)
         if view.is_late() and (has_work is None or until is None):
-            return None  # it may be here: to miss what is true is worse than to be told what is not yet
+            return None  # the work may be present: hiding a true memory is worse than showing a premature memory
         here = datetime.fromtimestamp(until, UTC) if until else None
-        since = max((moment for moment in (since, here) if moment), default=None)
+        since = max((time_ for time_ in (since, here) if time_), default=None)
     return None if is_here(found.name) else (found.name, since)
 
 
-_MEMORIES_OF_A_BRANCH = 10
-
-
-class Branching:
-    """Looks at the branches of repositories, for any thread: what it keeps are answers about commits, and names."""
+class BranchTracker:
+    """Branches of all repositories, for any thread. Caches commit queries and branch names."""
 
     def __init__(self, cache: CodeCache) -> None:
         self._cache = cache
-        self._answers = CommitAnswers()
+        self._answers = CommitQueryCache()
         self._lock = threading.Lock()
         self._named: dict[str, frozenset[str]] = {}
 
     def note(self, project: str, names: Iterable[str]) -> None:
-        """Those branches have active memories."""
+        """Record the branches with active memories."""
         with self._lock:
             self._named[project] = frozenset(names)
 
     def clear(self) -> None:
-        """Know of no branch any more but those that the database tells of."""
+        """Drop the recorded branch names; the names in the database remain."""
         with self._lock:
             self._named.clear()
 
-    def look(
+    def check_branches(
         self,
         db: sqlite3.Connection,
         place: Place,
@@ -125,14 +124,14 @@ class Branching:
         now: datetime,
         deadline: float,
         others: Sequence[Repository] = (),
-    ) -> Look:
-        """How the branches stand that anything was made on, as seen from a checkout.
+    ) -> BranchFindings:
+        """Return the states of all branches with memories, seen from a checkout.
 
-        `others` are the repositories of the project's other checkouts: what is a branch in one of them is not gone."""
+        `others` are the repositories of the project's other checkouts: a branch present in any of them is not gone."""
         known = branches.of_project(db, place.project)
         with self._lock:
             named = self._named.get(place.project, frozenset())
-        # The newest first: if time runs out, nothing is hidden of which it is not known.
+        # Newest first: if time runs out, branches without a known state are not hidden.
         names = dict.fromkeys((*sessions.branches(db, place.project), *named, *(row.name for row in known)))
 
         def is_here(branch: str) -> bool | None:
@@ -140,20 +139,21 @@ class Branching:
                 return None
             made = memory_queries.newest_of_branch(db, place.project, branch, _MEMORIES_OF_A_BRANCH)
             found = is_mostly_here(self._cache, place.root, made, deadline)
-            return None if found is False and any(_has_branch(other, branch) for other in others) else found
+            return None if found is False and any(_has_branch(checkout, branch) for checkout in others) else found
 
-        return look(known, list(names), repository, now, deadline, is_here, self._answers)
+        return check_branches(known, list(names), repository, now, deadline, is_here, self._answers)
 
 
 def _has_branch(repository: Repository, name: str) -> bool:
-    elsewhere = (other.partition("/")[2] for other in repository.remote_branches())
-    return name in repository.branches() or name in elsewhere
+    remote = (branch.partition("/")[2] for branch in repository.remote_branches())
+    return name in repository.branches() or name in remote
 
 
-def store_branches(db: sqlite3.Connection, project: str, found: Look, now: datetime) -> bool:
-    """Store how branches stand; retire what was made on those that are gone, revive what is merged or back.
+def store_branches(db: sqlite3.Connection, project: str, found: BranchFindings, now: datetime) -> bool:
+    """Store the branch states, retire the memories of gone branches, and revive memories of merged and restored
+    branches.
 
-    Returns whether any memory is another now."""
+    Return True if any memory changed."""
     changed = False
     with atomic(db):
         branches.put(db, project, found.rows)

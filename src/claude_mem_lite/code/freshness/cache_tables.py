@@ -1,6 +1,7 @@
-"""The tables of code.db, a cache of what source files hold. Only `cache.py` opens it.
+"""Tables of code.db, a cache of the content of source files. Only `code_cache.py` opens the database.
 
-A file of another version of us is deleted: reading code anew is cheap, and hashes must be those of today's rules."""
+A database of another program version is deleted: reading code again is cheap, and hashes must follow the present
+rules."""
 
 import os
 import sqlite3
@@ -76,18 +77,18 @@ _SCHEMA = (
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """What a file held when it was in this state."""
+    """Content of a file in a recorded state."""
 
     path: str
     state: FileState | None
-    """None: it may have changed within the moment it was read, so it is read again the next time."""
+    """None: the file may have changed during the clock tick of the read, so the next request reads the file again."""
     symbols: tuple[Symbol, ...] | None
     references: References | None = None
-    """None: nobody has looked."""
+    """None: not read yet."""
 
 
 def open_code(path: Path) -> sqlite3.Connection:
-    """The database at a path, made anew when it is none, or of another version."""
+    """Open the database at a path, after replacing a foreign file or a database of another version."""
     if not _is_database(path):
         remove_code(path)
     connection = _open(path)
@@ -100,19 +101,19 @@ def open_code(path: Path) -> sqlite3.Connection:
 
 
 def remove_code(path: Path) -> None:
-    """Delete the database with all that belongs to it."""
+    """Delete the database, with the WAL and shared-memory files."""
     for end in ("", "-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)
 
 
 def known_files(db: sqlite3.Connection, root: str, paths: Sequence[str]) -> dict[str, ReadFile]:
-    """What is known of files of a checkout, with their symbols."""
+    """Return the cached files of a checkout, with their symbols."""
     known: dict[str, ReadFile] = {}
-    for some in batches(paths):
+    for batch in batches(paths):
         rows = db.execute(
             f"""select id, path, state, is_read from files
-            where checkout = (select id from checkouts where root = ?) and path in ({marks(some)})""",
-            (root, *some),
+            where checkout = (select id from checkouts where root = ?) and path in ({marks(batch)})""",
+            (root, *batch),
         ).fetchall()
         symbols = _symbols(db, [row["id"] for row in rows])
         for row in rows:
@@ -121,8 +122,8 @@ def known_files(db: sqlite3.Connection, root: str, paths: Sequence[str]) -> dict
     return known
 
 
-def keep_files(db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone: Sequence[str]) -> None:
-    """Put what was read in the place of what was known, and drop what is gone."""
+def store_files(db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone: Sequence[str]) -> None:
+    """Replace the cached content of the files read, and delete the rows of files gone."""
     with atomic(db):
         db.execute("insert into checkouts (root) values (?) on conflict do nothing", (root,))
         checkout = db.execute("select id from checkouts where root = ?", (root,)).fetchone()[0]
@@ -133,7 +134,7 @@ def keep_files(db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone
 
 
 def known_states(db: sqlite3.Connection, root: str) -> dict[str, tuple[FileState | None, bool]]:
-    """The state in which each file of a checkout was read, and whether its calls were."""
+    """Return the cached state of each file of a checkout, and True if the calls are cached."""
     rows = db.execute(
         "select path, state, has_calls from files where checkout = (select id from checkouts where root = ?)", (root,)
     )
@@ -141,8 +142,8 @@ def known_states(db: sqlite3.Connection, root: str) -> dict[str, tuple[FileState
 
 
 def find_body(db: sqlite3.Connection, root: str, body: str, limit: int) -> list[tuple[str, str]]:
-    """Symbols of a checkout that say this, each by its file and name."""
-    # A cross join keeps this order: the other way round all files of the checkout are gone through, 3 ms of 20,000.
+    """Return the symbols of a checkout with a body hash, as (file, name)."""
+    # The cross join fixes the order: the other order scans all files of the checkout, 3 ms for 20,000 files.
     rows = db.execute(
         """select path, name from symbols cross join files on files.id = symbols.file
            where body = ? and checkout = (select id from checkouts where root = ?) limit ?""",
@@ -152,7 +153,7 @@ def find_body(db: sqlite3.Connection, root: str, body: str, limit: int) -> list[
 
 
 def forget_gone(db: sqlite3.Connection) -> None:
-    """Drop checkouts that are not there any more."""
+    """Delete checkouts no longer on disk."""
     for (root,) in db.execute("select root from checkouts").fetchall():
         if not os.path.isdir(root):
             with atomic(db):
@@ -160,42 +161,43 @@ def forget_gone(db: sqlite3.Connection) -> None:
 
 
 def forget_all(db: sqlite3.Connection) -> None:
-    """Drop all that is known."""
+    """Delete all rows."""
     with atomic(db):
         db.execute("delete from checkouts")
 
 
 def simple_of(name: str) -> str:
-    """A symbol's own name, without what it stands in."""
+    """Return the last part of a dotted symbol name."""
     return name.rpartition(".")[2]
 
 
 def stem_of(path: str) -> str:
-    """The name of the module a file is: its own without ending, or its folder's for a file that stands for that."""
+    """Return the module name of a file: the file name without ending, or the folder name for a file as
+    `__init__.py`."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in _FOLDER_FILES and folder else stem
 
 
 def marks(values: Sized) -> str:
-    """Question marks for so many values of a query."""
+    """Return SQL placeholders for a number of values."""
     return ",".join("?" * len(values))
 
 
 def batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many values at once as a query may have."""
+    """Yield the values in batches small enough for a query."""
     for start in range(0, len(values), _AT_ONCE):
         yield values[start : start + _AT_ONCE]
 
 
 def _open(path: Path) -> sqlite3.Connection:
     connection = open_for_writing(path)
-    connection.execute("pragma synchronous=normal")  # a cache: what a crash loses is read again
+    connection.execute("pragma synchronous=normal")  # a cache: data lost in a crash is read again
     return connection
 
 
 def _is_database(path: Path) -> bool:
-    """Whether a file begins as a database does; none, or an empty one, becomes one."""
+    """Return True if a file is missing, empty, or begins like an SQLite database."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) in (b"", _MAGIC)
@@ -224,10 +226,7 @@ def _insert(db: sqlite3.Connection, checkout: int, file: ReadFile) -> None:
     ).lastrowid
     db.executemany(
         "insert into symbols values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (number, at, one.name, simple_of(one.name), one.kind, one.signature, one.first, one.last, one.body)
-            for at, one in enumerate(file.symbols or ())
-        ],
+        [_symbol_row(number, at, symbol) for at, symbol in enumerate(file.symbols or ())],
     )
     if file.references is not None:
         db.executemany(
@@ -243,6 +242,11 @@ def _insert(db: sqlite3.Connection, checkout: int, file: ReadFile) -> None:
         )
 
 
+def _symbol_row(file: int | None, position: int, symbol: Symbol) -> tuple[object, ...]:
+    name, lines = symbol.name, (symbol.first, symbol.last)
+    return file, position, name, simple_of(name), symbol.kind, symbol.signature, *lines, symbol.body
+
+
 def _symbols(db: sqlite3.Connection, files: Sequence[int]) -> dict[int, list[Symbol]]:
     found: dict[int, list[Symbol]] = {}
     query = f"""select file, name, kind, signature, first, last, body from symbols
@@ -253,7 +257,7 @@ def _symbols(db: sqlite3.Connection, files: Sequence[int]) -> dict[int, list[Sym
 
 
 def _from_state(state: FileState | None) -> str:
-    # As text: the number of a file may be larger than an integer of SQLite.
+    # As text: an inode number may be larger than an SQLite integer.
     return f"{state.inode} {state.changed_ns} {state.size}" if state else ""
 
 

@@ -1,6 +1,6 @@
-"""A checkout as one context or one answer sees it, within the time there is for it.
+"""Freshness of code in one checkout, as seen by one context or one answer, within a time budget.
 
-How the code stands in the checkout that a context is for, as the layers ask for it."""
+`Checkout` is the interface for context layers. `CheckoutView` implements the interface with the code cache."""
 
 import sqlite3
 import threading
@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol
 
-from claude_mem_lite.code.freshness.anchor_check import AnchorFound, Tie, check_anchors
-from claude_mem_lite.code.freshness.anchored_files import Effort
+from claude_mem_lite.code.freshness.anchor_check import AnchorCheck, AnchorResult, check_anchors
+from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.moves import KnownRenames
-from claude_mem_lite.code.freshness.relocation import Elsewhere
+from claude_mem_lite.code.freshness.relocation import RelocationSearch
 from claude_mem_lite.code.freshness.time_budget import LookTime
-from claude_mem_lite.code.freshness.verdicts import Freshness, LastVerdicts, judge
+from claude_mem_lite.code.freshness.verdicts import Freshness, VerdictCache, judge
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, anchor_of
 from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
 from claude_mem_lite.models import Memory, Place
@@ -23,30 +23,30 @@ from claude_mem_lite.store.branches import Hidden
 
 
 class RenamedSince(NamedTuple):
-    """A function has another name by now, whatever else was done to it."""
+    """State of a renamed function, changed or not."""
 
     name: str
 
 
-ChangeState = Literal["as told", "changed since", "gone since", "undone since", "unknown"] | RenamedSince
+ChangeState = Literal["unchanged", "changed since", "gone since", "undone since", "unknown"] | RenamedSince
 
 
 class Checkout(Protocol):
-    """What a look at the working tree tells, within the time there is."""
+    """Read access to the state of a working tree, within a time budget."""
 
     @property
     def hidden(self) -> Hidden:
-        """The branches whose work is not here."""
+        """Branches with work missing from the checkout."""
 
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
-        """Whether the code that memories tell of is still as they tell it, by their ids."""
+        """Return the freshness of the code behind memories, by memory id."""
 
     def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
-        """Whether functions are still as a session left them, one answer a change."""
+        """Compare functions with the state after a session; return an answer for each change."""
 
 
-class Unseen:
-    """No checkout to look at: everything is taken as it was told."""
+class NoCheckout:
+    """Missing checkout: all recorded states count as true."""
 
     hidden: Hidden = ()
 
@@ -58,83 +58,88 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenCheckout:
-    """For one occasion: its time is for all that it is asked. Layers ask from several threads; one is answered at a
-    time, since they share a connection and what was found out."""
+class CheckoutView:
+    """Checkout, opened for one request: the budget covers all questions of the request. Layers ask from several
+    threads; a lock serialises the answers, because the threads share a connection and the cached findings."""
 
     db: sqlite3.Connection
     cache: CodeCache
     place: Place
-    elsewhere: Elsewhere | None
+    relocation: RelocationSearch | None
     look_time: LookTime
-    last_verdicts: LastVerdicts
+    verdict_cache: VerdictCache
     hidden: Hidden = ()
     known: dict[str, Freshness] = field(default_factory=dict)
-    """What was told of memories already: several layers ask about the same ones."""
+    """Verdicts found so far: several layers ask about the same memories."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def freshness(self, memories: Sequence[Memory]) -> dict[str, Freshness]:
-        """Whether the code that memories of this project tell of is still as they tell it, by their ids.
+        """Return the freshness of the code behind the memories of the project, by memory id.
 
-        Of those that there is no time to look at, what the last look in the background found; if it knows nothing of
-        what is missing now, that may be stale."""
-        wanted = [memory for memory in memories if memory.project == self.place.project]
+        Without time for a memory, the verdict of the last background scan counts. If the scan knows nothing of a
+        missing part, the memory may be stale."""
+        requested = [memory for memory in memories if memory.project == self.place.project]
         with self.lock:
-            return self._freshness(wanted)
+            return self._freshness(requested)
 
-    def _freshness(self, wanted: Sequence[Memory]) -> dict[str, Freshness]:
-        told = self._judged([memory for memory in wanted if memory.id not in self.known])
-        self.known.update((id_, one) for id_, one in told.items() if one.verdict != "unknown")
-        unknown = [memory for memory in wanted if memory.id not in self.known]
-        found = {memory.id: self.known.get(memory.id) or told[memory.id] for memory in wanted}
-        found |= self.last_verdicts.find(self.place, unknown)
-        return {id_: replace(one, verdict="changed") if one.is_in_doubt else one for id_, one in found.items()}
+    def _freshness(self, requested: Sequence[Memory]) -> dict[str, Freshness]:
+        verdicts = self._judged([memory for memory in requested if memory.id not in self.known])
+        self.known.update((id_, found) for id_, found in verdicts.items() if not _is_unknown(found))
+        unknown = [memory for memory in requested if memory.id not in self.known]
+        found = {memory.id: self.known.get(memory.id) or verdicts[memory.id] for memory in requested}
+        found |= self.verdict_cache.find(self.place, unknown)
+        in_doubt = {id_: replace(known, verdict="changed") for id_, known in found.items() if known.is_in_doubt}
+        return found | in_doubt
 
     def _judged(self, own: Sequence[Memory]) -> dict[str, Freshness]:
         here = _made_here(self.db, self.place, own)
-        # What was retired for being gone is not looked for again here: it may only be back where it was.
+        # Code of retired memories is checked only at the recorded path, without a search.
         retired = [memory for memory in own if memory.status == "retired"]
         others = [memory for memory in own if memory.status != "retired"]
 
-        told: dict[str, Freshness] = {}
+        verdicts: dict[str, Freshness] = {}
 
-        def look(deadline: float) -> bool:
-            """Look at those that are not known yet; whether any is left."""
-            for some, elsewhere in ((others, self.elsewhere), (retired, None)):
-                left = [memory for memory in some if _is_unknown(told.get(memory.id))]
-                told.update(judge(self.cache, self.place.root, left, self._effort(deadline, elsewhere), here))
-            return any(map(_is_unknown, told.values()))
+        def check(deadline: float) -> bool:
+            """Judge the memories without a verdict; return True if any is left."""
+            for batch, relocation in ((others, self.relocation), (retired, None)):
+                left = [memory for memory in batch if _is_unknown(verdicts.get(memory.id))]
+                verdicts.update(judge(self.cache, self.place.root, left, self._limits(deadline, relocation), here))
+            return any(map(_is_unknown, verdicts.values()))
 
-        self.look_time.spend(look, lacks_time=bool)
-        return told
+        self.look_time.run(check, lacks_time=bool)
+        return verdicts
 
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
-        """Whether functions are still as a session left them, one answer a change."""
+        """Compare functions with the state after a session; return an answer for each change."""
         anchors = list(map(anchor_of, changes))
-        ties = list(map(Tie, anchors))
+        checks = list(map(AnchorCheck, anchors))
 
-        def look(deadline: float) -> list[AnchorFound]:
-            return check_anchors(self.cache, self.place.root, ties, self._effort(deadline, self.elsewhere))
+        def check(deadline: float) -> list[AnchorResult]:
+            return check_anchors(self.cache, self.place.root, checks, self._limits(deadline, self.relocation))
 
         with self.lock:
-            told = self.look_time.spend(look, lacks_time=lambda told: any(one.state == "unknown" for one in told))
-        return [_as_told(one, anchor) for one, anchor in zip(told, anchors, strict=True)]
+            results = self.look_time.run(check, lacks_time=_has_unknown)
+        return [_change_state(result, anchor) for result, anchor in zip(results, anchors, strict=True)]
 
-    def _effort(self, deadline: float, elsewhere: Elsewhere | None) -> Effort:
-        renames = KnownRenames(self.db, self.place.project) if elsewhere else None
-        return Effort(deadline, keeps_time=True, elsewhere=elsewhere, renames=renames)
-
-
-def _is_unknown(told: Freshness | None) -> bool:
-    return told is None or told.verdict == "unknown"
+    def _limits(self, deadline: float, relocation: RelocationSearch | None) -> CheckLimits:
+        renames = KnownRenames(self.db, self.place.project) if relocation else None
+        return CheckLimits(deadline, keeps_time=True, relocation=relocation, renames=renames)
 
 
-def _as_told(told: AnchorFound, anchor: CodeAnchor) -> ChangeState:
-    found = told.state
-    if told.name_now:
-        return RenamedSince(told.name_now)
+def _is_unknown(found: Freshness | None) -> bool:
+    return found is None or found.verdict == "unknown"
+
+
+def _has_unknown(results: Sequence[AnchorResult]) -> bool:
+    return any(result.state == "unknown" for result in results)
+
+
+def _change_state(result: AnchorResult, anchor: CodeAnchor) -> ChangeState:
+    found = result.state
+    if result.name_now:
+        return RenamedSince(result.name_now)
     if found in ("same", "unknown"):
-        return "as told" if found == "same" else "unknown"
+        return "unchanged" if found == "same" else "unknown"
     if found == "undone" and ABSENT not in (anchor.before, anchor.after):
         return "undone since"
     is_absent = found == "gone" or (found == "undone" and anchor.before == ABSENT)
@@ -142,14 +147,13 @@ def _as_told(told: AnchorFound, anchor: CodeAnchor) -> ChangeState:
 
 
 def _made_here(db: sqlite3.Connection, place: Place, memories: Sequence[Memory]) -> set[str]:
-    """The ids of those of a project's memories that were made in this checkout, on the branch that it is on: only there
-    does an untouched file say that its code is as they tell.
+    """Return the ids of the memories made in this checkout, on the present branch: only in their own checkout does an
+    untouched file prove unchanged code.
 
-    Worktrees and clones of a repository are one project; that the branch is the same tells worktrees apart that stand
-    inside of each other."""
-    if not place.branch and place.commit:  # detached: several worktrees may be
+    Worktrees and clones of a repository share a project. The branch tells apart worktrees nested in each other."""
+    if not place.branch and place.commit:  # detached: several worktrees may be detached
         return set()
-    # What was seen again may have been so in another checkout.
+    # A memory seen more than once may have been seen in another checkout.
     own = [memory for memory in memories if memory.branch == place.branch and memory.times_seen == 1]
     folders = sessions.folders_of(db, {memory.session for memory in own})
     here = {id_ for id_, folder in folders.items() if f"{folder}/".startswith(f"{place.root.rstrip('/')}/")}

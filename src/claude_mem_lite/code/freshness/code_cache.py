@@ -1,6 +1,6 @@
-"""What source files hold now: from code.db while a file is as it was, else read anew.
+"""Present content of source files: from code.db if the file is unchanged, else parsed again.
 
-Threads of the worker share one; it must never fail because its database cannot be used."""
+Threads of the worker share one cache. An unusable database must never cause a failure."""
 
 import logging
 import os
@@ -22,10 +22,10 @@ from claude_mem_lite.code.syntax.changes import Symbol
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.db.connection import open_for_reading
 
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _KEPT_AT_ONCE = 100
 _MAX_OF_A_BODY = 100
-# Reading a file and its symbols: 1.1 MB/s were measured, and a machine may be slower.
+# Reading and parsing a file: 1.1 MB/s were measured, and other machines may be slower.
 _READ_BYTES_PER_S = 1_000_000
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
@@ -33,25 +33,25 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FileCode:
-    """What a file holds."""
+    """Content of a file."""
 
     symbols: tuple[Symbol, ...] | None
-    """None: a language we do not read, or too large."""
+    """None: an unsupported language, or a file too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallsRead:
-    """How many files' calls are known, of how many; and which files were left out for their size."""
+    """Progress of reading calls: files done, in total and new, and the files skipped for their size."""
 
     done: int
     total: int
     fresh: int
-    """Those that were read just now."""
+    """Files read by this call."""
     too_large: tuple[str, ...]
 
 
 class CodeCache:
-    """code.db and its lock; files are read and parsed outside of it."""
+    """code.db with a lock. Files are read and parsed outside of the lock."""
 
     def __init__(self, path: Path, now_ns: Callable[[], int] = time.time_ns) -> None:
         self._path = path
@@ -70,11 +70,10 @@ class CodeCache:
         keeps_time: bool = False,
         seen: Mapping[str, FileState] | None = None,
     ) -> dict[str, FileCode | None]:
-        """What files under a checkout's root hold now. None: there is no such file. Not in the answer: it could
-        not be told, because time ran out or the root is not there.
+        """Return the present content of files under a checkout's root.
 
-        `keeps_time`: a file that would take longer to read than there is time is not begun. `seen`: what files were
-        found to be like a moment ago."""
+        None: no such file. A path missing from the result is unknown: time ran out, or the root is missing.
+        `keeps_time`: skip files too long to read in the remaining time. `seen`: file states read a moment ago."""
         try:
             tree = WorkingTree(root)
         except OSError:
@@ -82,7 +81,7 @@ class CodeCache:
         answer: dict[str, FileCode | None] = {}
         with tree:
             states = _states(tree, paths, deadline, seen or {})
-            known = self._known(root, states, somebody_waits=keeps_time)
+            known = self._known(root, states, caller_waits=keeps_time)
             fresh: list[ReadFile] = []
             for path, state in states.items():
                 if state is None:
@@ -93,20 +92,20 @@ class CodeCache:
                     answer[path] = FileCode(known[path].symbols)
                 elif not is_past(deadline) and not (keeps_time and _is_too_long(state, deadline)):
                     read = read_file(tree, path, self._now_ns())
-                    if read.symbols is None and _state(tree, path) is None:  # deleted since it was seen
+                    if read.symbols is None and _state(tree, path) is None:  # deleted after its state was read
                         answer[path] = None
                         continue
                     fresh.append(read)
                     answer[path] = FileCode(read.symbols)
                 if len(fresh) >= _KEPT_AT_ONCE:
-                    self._keep(root, fresh)
+                    self._store(root, fresh)
                     fresh = []
             gone = [path for path in known if states[path] is None]
-            self._keep(root, fresh, gone)
+            self._store(root, fresh, gone)
         return answer
 
     def is_whole(self, root: str, path: str, deadline: float, *, keeps_time: bool = False) -> bool | None:
-        """Whether all that a file defines can be seen in it now; None when there is no time to tell."""
+        """Return True if all definitions of a file are visible now. None: time ran out."""
         try:
             with WorkingTree(root) as tree:
                 state = tree.state(path)
@@ -117,7 +116,7 @@ class CodeCache:
             return False
 
     def name_now(self, root: str, path: str, name: str, body: str) -> str:
-        """What a symbol that is missing in a file is called there now; '' when it is not there."""
+        """Return the present name of a symbol missing from a file; '' if the file lacks the symbol."""
         try:
             with WorkingTree(root) as tree:
                 return name_now(tree, path, name, body)
@@ -125,7 +124,8 @@ class CodeCache:
             return ""
 
     def find_body(self, root: str, body: str) -> list[tuple[str, str]] | None:
-        """Symbols that said this when their files were last read, by file and name; None when that is not known."""
+        """Return the symbols with a body hash at the last read of their files, as (file, name). None: the database is
+        unusable."""
         try:
             return self._use(lambda db: cache_tables.find_body(db, root, body, _MAX_OF_A_BODY))
         except (OSError, sqlite3.OperationalError):
@@ -133,14 +133,14 @@ class CodeCache:
             return None
 
     def read_calls(self, root: str, paths: Sequence[str], deadline: float | None = None) -> CallsRead:
-        """Bring what is known of the calls in these source files up to date, and drop that of files that are gone.
+        """Update the cached calls of source files, and drop the calls of files gone.
 
-        What was read when time ran out is kept; the next one goes on from there."""
+        The files read before the deadline stay cached; the next call continues."""
         known = self._use(lambda db: cache_tables.known_states(db, root))
         with WorkingTree(root) as tree:
             states = {path: _state(tree, path) for path in paths}
             usable = {path: state for path, state in states.items() if state and state.size <= LARGEST_BYTES}
-            # What others know of files that are none of these, without their calls, is theirs to drop.
+            # Other files cached without calls belong to other callers and stay.
             gone = [
                 path for path, (_, has_calls) in known.items() if path not in usable and (has_calls or path in states)
             ]
@@ -152,29 +152,29 @@ class CodeCache:
     def _read_anew(
         self, tree: WorkingTree, root: str, paths: Sequence[str], gone: Sequence[str], deadline: float | None
     ) -> int:
-        """Read files with their calls until time is up, and keep what was read; how many that were."""
+        """Read files with their calls until the deadline, store the result, and return the number of files read."""
         count = 0
         while (paths or gone) and not (count and is_past(deadline)):
-            some: list[ReadFile] = []
+            batch: list[ReadFile] = []
             for path in paths[:_KEPT_AT_ONCE]:
                 if is_past(deadline):
                     break
-                some.append(read_file(tree, path, self._now_ns(), with_calls=True))
-            self._use(partial(self._put, root=root, read=some, gone=gone))
-            count, paths, gone = count + len(some), paths[len(some) :], ()
-            if not some:
+                batch.append(read_file(tree, path, self._now_ns(), with_calls=True))
+            self._use(partial(self._put, root=root, read=batch, gone=gone))
+            count, paths, gone = count + len(batch), paths[len(batch) :], ()
+            if not batch:
                 break
         return count
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection for questions that take a while: nobody else waits for it."""
+        """Open a separate connection for long queries: no other thread waits for the lock."""
         self._use(lambda _: None)
         with closing(open_for_reading(self._path)) as db:
             yield db
 
     def clear(self) -> None:
-        """Drop all that is known, from the disk too; if it cannot be removed, what is known is dropped at least."""
+        """Drop all content, in memory and on disk. If the file cannot be removed, the rows are deleted."""
         with self._lock:
             self._close()
             try:
@@ -183,41 +183,42 @@ class CodeCache:
                 log.warning("code.db cannot be removed", exc_info=True)
                 self._empty()
 
-    def let_go(self) -> None:
-        """Close the database; the next use opens it again."""
+    def release(self) -> None:
+        """Close the database; the next use opens the database again."""
         with self._lock:
             self._close()
 
     def _use(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run something on the database, alone; once more on an empty one when it turns out to be damaged."""
+        """Run a function on the database under the lock; repeat on an empty database if the database is corrupt."""
         with self._lock:
             try:
                 return work(self._open())
             except sqlite3.DatabaseError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CORRUPT:
                     raise
                 self._close()
                 cache_tables.remove_code(self._path)
                 return work(self._open())
 
-    def _known(self, root: str, states: Mapping[str, FileState | None], *, somebody_waits: bool) -> dict[str, ReadFile]:
-        """What is known of files. Who waits is not the last to ask for them: what is found then stays in memory."""
+    def _known(self, root: str, states: Mapping[str, FileState | None], *, caller_waits: bool) -> dict[str, ReadFile]:
+        """Return the cached files. For a waiting caller, the result stays in memory: other callers will ask for the
+        same files."""
         recent = self._recent.find(root, states)
         others = [path for path in states if path not in recent and is_path_within(path)]
 
         def ask(db: sqlite3.Connection) -> dict[str, ReadFile]:
             found = cache_tables.known_files(db, root, others)
-            if somebody_waits:
-                self._recent.keep(root, found.values())
+            if caller_waits:
+                self._recent.store(root, found.values())
             return found
 
         try:
             return recent | self._use(ask) if others else recent
-        except (OSError, sqlite3.OperationalError):  # a full disk, a folder that is not ours: code can be read anyway
+        except (OSError, sqlite3.OperationalError):  # a full disk, or no access: code can be read anyway
             log.warning("code.db cannot be used", exc_info=True)
             return recent
 
-    def _keep(self, root: str, read: Sequence[ReadFile], gone: Sequence[str] = ()) -> None:
+    def _store(self, root: str, read: Sequence[ReadFile], gone: Sequence[str] = ()) -> None:
         if not read and not gone:
             return
         try:
@@ -226,14 +227,14 @@ class CodeCache:
             log.warning("what code holds could not be kept", exc_info=True)
 
     def _put(self, db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone: Sequence[str]) -> None:
-        """Put what was read into the database, and drop what is gone. Nothing is kept in memory that may not be there:
-        whoever looks for code by what it says asks the database alone."""
+        """Store the files read, and drop files gone. Changed files leave memory first, because searches by body use
+        only the database."""
         self._recent.drop(root, [*gone, *(file.path for file in read)])
-        cache_tables.keep_files(db, root, read, gone)
+        cache_tables.store_files(db, root, read, gone)
 
     def _open(self) -> sqlite3.Connection:
         if self._db is not None and self._inode != _inode(self._path):
-            self._close()  # somebody deleted it: those who open it for themselves would find another one
+            self._close()  # deleted by another process: readers with their own connection would open another file
         if self._db is None:
             self._db = cache_tables.open_code(self._path)
             self._inode = _inode(self._path)
@@ -241,14 +242,14 @@ class CodeCache:
         return self._db
 
     def _empty(self) -> None:
-        """Delete what is in the database, if it can be used."""
+        """Delete all rows, if the database is usable."""
         try:
             cache_tables.forget_all(self._open())
         except (OSError, sqlite3.Error):
             log.warning("code.db cannot be emptied", exc_info=True)
 
     def _close(self) -> None:
-        self._recent.clear()  # what is told of no database is not to be found in the next one
+        self._recent.clear()  # content without a database must not survive into the next database
         if self._db is not None:
             self._db.close()
             self._db = None
@@ -262,7 +263,7 @@ def _inode(path: Path) -> int:
 
 
 def _is_too_long(state: FileState, deadline: float | None) -> bool:
-    """Whether reading a file would take longer than there is time."""
+    """Return True if reading a file would take longer than the remaining time."""
     return deadline is not None and state.size > (deadline - time.monotonic()) * _READ_BYTES_PER_S
 
 
@@ -273,7 +274,7 @@ def is_past(deadline: float | None) -> bool:
 def _states(
     tree: WorkingTree, paths: Sequence[str], deadline: float | None, seen: Mapping[str, FileState]
 ) -> dict[str, FileState | None]:
-    """What the files are like now, without those of which it cannot be told."""
+    """Return the present states of files, without the files of unknown state."""
     states: dict[str, FileState | None] = {}
     for path in paths:
         if is_past(deadline):

@@ -1,4 +1,4 @@
-"""What is asked about commits again and again, answered once: commits never change, so neither do the answers."""
+"""Cache of answers about commits: commits never change, so neither do the answers."""
 
 import hashlib
 import threading
@@ -12,92 +12,92 @@ from claude_mem_lite.code.git.repository import Repository
 _MAX_KEPT = 4_096
 _MAX_STEPS = 200
 _TRY_AGAIN_S = 600.0
-"""After so long: a machine may have been busy."""
+"""Pause after a timeout: the machine may have been busy."""
 _STILL_THE_SAME_S = 15 * 60
-"""How long after a commit a memory may be made that tells of it: the turn goes on for a while."""
+"""Longest delay of a memory after the commit described: a turn continues for a while."""
 
 
-class _InVain(NamedTuple):
-    """How long something was tried that could not be told, and when, on the monotonic clock."""
+class _Timeout(NamedTuple):
+    """Failed attempt: the time allowed, and the start on the monotonic clock."""
 
     for_s: float
     at: float
 
 
-class CommitAnswers:
-    """Answers that were given, kept while the worker lives. What could not be told is asked again, but not by somebody
-    who has no more time than it took in vain: each context would give up all of its time, for nothing."""
+class CommitQueryCache:
+    """Answers, cached for the life of the worker. After a timeout, a query is repeated only for callers with more time:
+    otherwise each context would spend all of its time in vain."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], int] = {}
-        self._in_vain: dict[tuple[str, ...], _InVain] = {}
+        self._timeouts: dict[tuple[str, ...], _Timeout] = {}
         self._lock = threading.Lock()
 
-    def within(self, repository: Repository, deadline: float) -> "Asking":
-        """For one look at a repository, which has to end at a moment of the monotonic clock."""
-        return Asking(self, repository, deadline)
+    def within(self, repository: Repository, deadline: float) -> "CommitQueries":
+        """Return the queries for one request on a repository, with a deadline on the monotonic clock."""
+        return CommitQueries(self, repository, deadline)
 
     def ask(self, key: tuple[str, ...], ask: Callable[[], int | None], deadline: float) -> tuple[int | None, bool]:
-        """The answer, or None; and whether there might be one if there were more time."""
+        """Return the answer or None, and True if more time might give an answer."""
         now = time.monotonic()
         left_s = deadline - now
         with self._lock:
-            known, in_vain = self._known.get(key), self._in_vain.get(key)
+            known, timeout = self._known.get(key), self._timeouts.get(key)
         if known is not None:
             return known, False
-        if left_s <= 0 or (in_vain is not None and left_s <= in_vain.for_s and now < in_vain.at + _TRY_AGAIN_S):
+        if left_s <= 0 or (timeout is not None and left_s <= timeout.for_s and now < timeout.at + _TRY_AGAIN_S):
             return None, True
-        told = ask()
-        is_late = told is None and time.monotonic() >= deadline
+        answer = ask()
+        is_late = answer is None and time.monotonic() >= deadline
         with self._lock:
-            if told is not None:
-                _keep(self._known, key, told)
+            if answer is not None:
+                _store(self._known, key, answer)
             elif is_late:
-                _keep(self._in_vain, key, _InVain(left_s, now))
-        return told, is_late
+                _store(self._timeouts, key, _Timeout(left_s, now))
+        return answer, is_late
 
 
 @dataclass(slots=True)
-class Asking:
-    """What one look asks."""
+class CommitQueries:
+    """Queries of one request."""
 
-    answers: CommitAnswers
+    answers: CommitQueryCache
     repository: Repository
     deadline: float
     lacked_time: bool = False
-    """Whether anything could not be told for want of time."""
+    """True if any query ran out of time."""
 
     def contains(self, heads: tuple[str, ...], tip: str) -> bool | None:
-        """Whether a tip is one of some heads or their ancestors; None when that cannot be told."""
+        """Return True if a tip is a head or an ancestor of a head. None: unknown."""
         return _as_bool(
             self._ask(("contains", _key(heads), tip), lambda: self.repository.any_contains(heads, tip, self.deadline))
         )
 
     def has_same_work(self, heads: tuple[str, ...], tip: str) -> bool | None:
-        """Whether the work of a tip is in some heads by squash or rebase; None when that cannot be told."""
+        """Return True if some heads have the work of a tip by squash or rebase. None: unknown."""
         return _as_bool(
             self._ask(("work", _key(heads), tip), lambda: self.repository.any_has_same_work(heads, tip, self.deadline))
         )
 
     def here_until(self, head: str, tip: str, default: str) -> int | None:
-        """Up to when the line that leads to a tip is in a head too, in seconds since 1970; 0 when none of it is.
+        """Return the time until which a head shares the line of a tip, in seconds since 1970; 0 if nothing is shared.
 
-        None when that cannot be told. What is in the default branch does not count: a branch that was rebased onto it
-        is no older for that."""
+        None: unknown. Commits of the default branch do not count: a rebase onto the default branch makes a branch no
+        older."""
         return self._ask(
             ("until", head, tip, default), lambda: _here_until(self.repository, head, tip, default, self.deadline)
         )
 
     def _ask(self, question: tuple[str, ...], ask: Callable[[], int | None]) -> int | None:
-        told, is_late = self.answers.ask((str(self.repository.common), *question), ask, self.deadline)
+        answer, is_late = self.answers.ask((str(self.repository.common), *question), ask, self.deadline)
         self.lacked_time |= is_late
-        return told
+        return answer
 
 
 Value = TypeVar("Value")
 
 
-def _keep(values: dict[tuple[str, ...], Value], key: tuple[str, ...], value: Value) -> None:
+def _store(values: dict[tuple[str, ...], Value], key: tuple[str, ...], value: Value) -> None:
     while len(values) >= _MAX_KEPT:
         del values[next(iter(values))]
     values[key] = value
@@ -107,8 +107,8 @@ def _key(heads: tuple[str, ...]) -> str:
     return heads[0] if len(heads) == 1 else hashlib.sha256(" ".join(heads).encode()).hexdigest()
 
 
-def _as_bool(told: int | None) -> bool | None:
-    return None if told is None else bool(told)
+def _as_bool(answer: int | None) -> bool | None:
+    return None if answer is None else bool(answer)
 
 
 def _here_until(repository: Repository, head: str, tip: str, default: str, deadline: float) -> int | None:

@@ -1,7 +1,7 @@
-"""What one source file holds, read from the working tree. Called by the cache, for files that changed.
+"""Reader of one source file, and a memory cache of recent results.
 
-What code.db told somebody who waits a moment ago: contexts ask for the same files again and again, and a question to
-it takes as long as the rest of the answer. Threads share it."""
+`code_cache` calls `read_file` for changed files. Contexts ask for the same files repeatedly, and a database query takes
+as long as the rest of the answer: `RecentFiles` keeps the last results in memory. Threads share the cache."""
 
 import re
 import threading
@@ -15,14 +15,16 @@ from claude_mem_lite.code.syntax.symbols import read_symbols
 from claude_mem_lite.hook.private import hide
 from claude_mem_lite.safety.redact import redact
 
-# The clock of a file system ticks: two changes within one tick leave the same time.
+# The clock of a file system ticks: two changes within a tick leave the same time.
 _TICK_NS = 100_000_000
-_MAX_TRIED = 4
+_MAX_CANDIDATES = 4
+# Some 600 bytes each.
+_MAX_SYMBOLS = 4_000
 
 
 def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = False) -> ReadFile:
-    """What a file holds now, without private passages and secrets: signatures may show them, and what hooks send of
-    the file comes without them too."""
+    """Read a file without private passages and secrets: signatures may show secrets, and payloads of hooks lack both,
+    too."""
     found = tree.text(path)
     if found is None:
         return ReadFile(path, None, None)
@@ -34,9 +36,9 @@ def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = F
 
 
 def is_whole(tree: WorkingTree, path: str) -> bool:
-    """Whether all that a file defines can be seen in what is read of it.
+    """Return True if all definitions of a file are visible to the parser.
 
-    Not while it is being written and does not parse, nor where private passages or another encoding hide some."""
+    False during an unfinished edit with syntax errors, and for private passages or another encoding."""
     found = tree.text(path)
     if found is None or "\ufffd" in found.text or hide(found.text) != found.text:
         return False
@@ -48,8 +50,8 @@ def is_whole(tree: WorkingTree, path: str) -> bool:
 
 
 def name_now(tree: WorkingTree, path: str, name: str, body: str) -> str:
-    """What a missing symbol is called now, if it was renamed and still speaks of its old name, in its comment say;
-    '' when there is none. Hashes leave out the name that a symbol has, not the one that it had."""
+    """Return the new name of a missing symbol with its old name in the text, as in a comment; '' if none. Body hashes
+    leave out the present name of a symbol, but not the former name."""
     found = tree.text(path)
     text, language, old = redact(found.text) if found else "", language_of(path), simple_of(name)
     lines, word = text.split("\n"), _word(old)
@@ -58,10 +60,10 @@ def name_now(tree: WorkingTree, path: str, name: str, body: str) -> str:
         for symbol in read_symbols(text, language) or ()
         if simple_of(symbol.name) != old and word.search("\n".join(lines[symbol.first - 1 : symbol.last]))
     ]
-    for symbol in likely[:_MAX_TRIED]:
+    for symbol in likely[:_MAX_CANDIDATES]:
         as_before = _word(simple_of(symbol.name)).sub(lambda _: old, text)
-        for one in read_symbols(as_before, language) or ():
-            if (one.first, one.body) == (symbol.first, body):
+        for candidate in read_symbols(as_before, language) or ():
+            if (candidate.first, candidate.body) == (symbol.first, body):
                 return symbol.name
     return ""
 
@@ -70,12 +72,8 @@ def _word(text: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w$]){re.escape(text)}(?![\w$])")
 
 
-# Some 600 bytes each.
-_MAX_SYMBOLS = 4_000
-
-
 class RecentFiles:
-    """By checkout and path."""
+    """Recent results by checkout and path."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -83,21 +81,21 @@ class RecentFiles:
         self._symbols = 0
 
     def find(self, root: str, states: Mapping[str, FileState | None]) -> dict[str, ReadFile]:
-        """Those of the files that are known in the state in which they are, by their paths."""
+        """Return the cached files with an unchanged state, by path."""
         found: dict[str, ReadFile] = {}
         with self._lock:
             for path, state in states.items():
                 known = self._files.pop((root, path), None)
                 if known is not None:
-                    self._files[root, path] = known  # the last to make room now
+                    self._files[root, path] = known  # moved to the end of the eviction order
                     if state is not None and known.state == state:
                         found[path] = known
         return found
 
-    def keep(self, root: str, told: Iterable[ReadFile]) -> None:
-        """Know these from now on; those that nobody asked for for longest make room for them."""
+    def store(self, root: str, files: Iterable[ReadFile]) -> None:
+        """Store files; the least recently used files are evicted."""
         with self._lock:
-            for file in told:
+            for file in files:
                 self._drop((root, file.path))
                 if _size(file) <= _MAX_SYMBOLS:
                     self._files[root, file.path] = file
@@ -106,7 +104,7 @@ class RecentFiles:
                 self._drop(next(iter(self._files)))
 
     def drop(self, root: str, paths: Iterable[str]) -> None:
-        """Know nothing of these any more: they are gone, or others."""
+        """Drop files, after a change or a deletion."""
         with self._lock:
             for path in paths:
                 self._drop((root, path))

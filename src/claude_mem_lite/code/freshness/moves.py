@@ -1,8 +1,7 @@
-"""Where files that are missing may have been moved to, by git's history and index. Called when memories are checked.
+"""Moves of missing files, from git's history and index, and later names of renamed symbols.
 
-Under which names the code of memories went on, by what sessions did to it and what earlier looks found.
-
-Asked only of what is missing: by its body alone it can be followed no further than to its next edit."""
+Used for missing code only. A body hash alone follows code no further than the next edit, so `KnownRenames` reads the
+renames recorded by sessions and by earlier scans."""
 
 import os
 import sqlite3
@@ -18,54 +17,54 @@ from claude_mem_lite.store import symbol_changes
 
 _MAX_COMMITS = 100
 _MAX_LIKELY = 5
-# Asking what a commit had at a path takes a walk through its folders.
+# Each lookup of a path in a commit walks the commit's folders.
 _MAX_ASKED = 500
-# So many files of the index are read between two looks at the clock: they take 5 ms.
+# Index entries read between two checks of the clock: they take 5 ms.
 _AT_ONCE = 1_000
 _MAX_KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Paths at which a missing file may be now."""
+class PossiblePaths:
+    """Possible new paths of a missing file."""
 
     surely: str = ""
-    """What it last held is here now."""
+    """Path with the last known content of the file."""
     likely: tuple[str, ...] = ()
-    """New files of its name or kind: only what they hold can tell whether one of them is it."""
+    """New files of a similar name or kind: only their content can decide."""
 
     def all(self) -> tuple[str, ...]:
         return (self.surely, *self.likely) if self.surely else self.likely
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is looked for in the index: files with a content, of a name, or in a folder."""
+class _SearchTerms:
+    """Search terms for the index: blob ids, file names, folders."""
 
     blobs: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
 
-    def has(self, other: "_Wanted") -> bool:
-        return other.blobs <= self.blobs and other.names <= self.names and other.folders <= self.folders
+    def covers(self, narrower: "_SearchTerms") -> bool:
+        return narrower.blobs <= self.blobs and narrower.names <= self.names and narrower.folders <= self.folders
 
 
 class _Tracked:
-    """Files of the index that were looked for. What was not read in time is read when asked again."""
+    """Index entries matching the search terms. A search interrupted by the deadline continues with the next call."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._wanted = _Wanted()
+        self._terms = _SearchTerms()
         self._left: Iterator[tuple[str, str]] = iter(())
         self._is_read = True
         self.by_blob: dict[str, list[str]] = {}
         self.by_name: dict[str, list[str]] = {}
         self.by_folder: dict[str, list[str]] = {}
 
-    def look_for(self, wanted: _Wanted, deadline: float) -> bool:
-        """Find all that is wanted; False when there was no time for that. It takes 30 ms with 20,000 files."""
-        if not self._wanted.has(wanted):
-            self._wanted, self._left, self._is_read = wanted, self._repository.each_tracked(), False
+    def search(self, terms: _SearchTerms, deadline: float) -> bool:
+        """Find all matches; return False if time ran out. 20,000 files take 30 ms."""
+        if not self._terms.covers(terms):
+            self._terms, self._left, self._is_read = terms, self._repository.each_tracked(), False
             self.by_blob, self.by_name, self.by_folder = {}, {}, {}
         while not self._is_read and time.monotonic() < deadline:
             block = list(islice(self._left, _AT_ONCE))
@@ -76,46 +75,47 @@ class _Tracked:
 
     def _note(self, path: str, blob: str) -> None:
         folder, _, name = path.rpartition("/")
-        if blob in self._wanted.blobs:
+        if blob in self._terms.blobs:
             self.by_blob.setdefault(blob, []).append(path)
-        if name in self._wanted.names:
+        if name in self._terms.names:
             self.by_name.setdefault(name, []).append(path)
-        if folder in self._wanted.folders:
+        if folder in self._terms.folders:
             self.by_folder.setdefault(folder, []).append(path)
 
 
 class Moves:
-    """Looks for the missing files of one checkout. Opened for one look, in one thread: what it knows it keeps."""
+    """Search for the missing files of one checkout. Opened for one request, in one thread; results are cached."""
 
     def __init__(self, repository: Repository, root: str) -> None:
         self._repository = repository
         self._root = root
         self._tracked = _Tracked(repository)
         self._had: dict[tuple[str, str], str] = {}
-        self._found: dict[tuple[str, str], Places] = {}
+        self._found: dict[tuple[str, str], PossiblePaths] = {}
 
-    def find(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], Places]:
-        """For each missing file, with a commit at which it was there, where it may be. Not in the answer: no time."""
-        asked = sorted(one for one in lost if one not in self._found)
+    def find(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], PossiblePaths]:
+        """Return the possible paths of missing files, each with a commit at which the file existed. A file missing from
+        the result: time ran out."""
+        asked = sorted(key for key in lost if key not in self._found)
         blobs = self._last_blobs(asked, deadline) if asked else {}
-        if blobs and self._tracked.look_for(_wanted(blobs), deadline):
+        if blobs and self._tracked.search(_terms(blobs), deadline):
             for (file, commit), (last, blob) in blobs.items():
-                places = self._places(file, last, blob, deadline)
-                if places is None:
+                paths = self._possible_paths(file, last, blob, deadline)
+                if paths is None:
                     break
-                self._found[file, commit] = places
-        return {one: self._found[one] for one in lost if one in self._found}
+                self._found[file, commit] = paths
+        return {key: self._found[key] for key in lost if key in self._found}
 
-    def _places(self, file: str, commit: str, blob: str, deadline: float) -> Places | None:
+    def _possible_paths(self, file: str, commit: str, blob: str, deadline: float) -> PossiblePaths | None:
         alike = sorted(self._tracked.by_blob.get(blob, ()), key=lambda path: _name(path) != _name(file))
         same = self._new(commit, alike, deadline)
         if same:
-            return Places(same[0])
+            return PossiblePaths(same[0])
         likely = self._new(commit, self._alike(file), deadline) if same is not None else None
-        return Places("", likely) if likely is not None else None
+        return PossiblePaths("", likely) if likely is not None else None
 
     def _last_blobs(self, asked: Sequence[tuple[str, str]], deadline: float) -> dict[tuple[str, str], tuple[str, str]]:
-        """What each of the files last held, with the last commit that is known to have had it. Nothing: no time."""
+        """Return the last content of each file, with the last commit known to have the file; empty if time ran out."""
         last = self._last_commits({file for file, _ in asked}, deadline)
         found: dict[tuple[str, str], tuple[str, str]] = {}
         for file, commit in asked:
@@ -126,7 +126,7 @@ class Moves:
         return found
 
     def _last_commits(self, files: set[str], deadline: float) -> dict[str, str]:
-        """The last commit on the line of this checkout that had each of the files, where it is not too long ago."""
+        """Return the last commit with each file, on the first-parent line of HEAD and not too far back."""
         found: dict[str, str] = {}
         left = sorted(files)
         commit = self._repository.head()[1]
@@ -143,9 +143,9 @@ class Moves:
         return found
 
     def _new(self, commit: str, paths: Iterable[str], deadline: float) -> tuple[str, ...] | None:
-        """The first few of the paths at which a commit had nothing: what it had there is another file.
+        """Return the first few paths new since a commit: a path present in the commit is another file.
 
-        None when there was no time to ask."""
+        None: time ran out."""
         new: list[str] = []
         for path in islice(paths, _MAX_ASKED):
             if len(new) == _MAX_LIKELY:
@@ -158,8 +158,8 @@ class Moves:
         return tuple(new)
 
     def _blob_at(self, commit: str, path: str, deadline: float) -> str:
-        """What a commit had at a path; '' when that was nothing, or cannot be told. Each answer is a step forward:
-        what is asked again for want of time goes on where it stopped."""
+        """Return the blob id at a path of a commit; '' if absent or unknown. Answers are cached: a repeated search
+        continues after a timeout."""
         known = self._had.get((commit, path))
         if known is None:
             found = self._repository.blob_at(commit, path, deadline)
@@ -171,14 +171,15 @@ class Moves:
         return known
 
     def _alike(self, file: str) -> list[str]:
-        """Files of its name, and of its kind in its folder and the one above, tracked or not yet."""
+        """Return files of the same name, and files of the same kind in the folder and the folder above, tracked or
+        not."""
         folder, kind = os.path.dirname(file), os.path.splitext(file)[1]
         named = self._tracked.by_name.get(_name(file), [])
         around = [path for near in dict.fromkeys((folder, os.path.dirname(folder))) for path in self._in_folder(near)]
         return list(dict.fromkeys((*named, *(path for path in around if path.endswith(kind)))))
 
     def _in_folder(self, folder: str) -> list[str]:
-        """The files of a folder: what is there but not tracked comes first, because that is new."""
+        """Return the files of a folder. Untracked files come first, because untracked files are new."""
         try:
             with os.scandir(os.path.join(self._root, folder)) as entries:
                 here = [entry.name for entry in islice(entries, _MAX_ASKED) if entry.is_file(follow_symlinks=False)]
@@ -188,11 +189,11 @@ class Moves:
         return [*sorted({os.path.join(folder, name) for name in here} - set(tracked)), *tracked]
 
 
-def _wanted(blobs: Mapping[tuple[str, str], tuple[str, str]]) -> _Wanted:
-    """What to look for in the index when these are missing: files with the same content, of its name, around it."""
+def _terms(blobs: Mapping[tuple[str, str], tuple[str, str]]) -> _SearchTerms:
+    """Return the search terms for missing files: same content, same name, nearby folders."""
     files = [file for file, _ in blobs]
     folders = {os.path.dirname(file) for file in files}
-    return _Wanted(
+    return _SearchTerms(
         frozenset(blob for _, blob in blobs.values() if blob),
         frozenset(map(_name, files)),
         frozenset(folders | {os.path.dirname(folder) for folder in folders}),
@@ -204,21 +205,22 @@ def _name(path: str) -> str:
 
 
 class KnownRenames:
-    """Those of one project. For the thread that its connection is for."""
+    """Recorded renames of one project. For the thread of the connection."""
 
     def __init__(self, db: sqlite3.Connection, project: str) -> None:
         self._db = db
         self._project = project
 
     def later(
-        self, anchor: CodeAnchor, files: Sequence[str], *, memory: str, told_at: datetime | None
+        self, anchor: CodeAnchor, files: Sequence[str], *, memory: str, valid_at: datetime | None
     ) -> list[CodeAnchor]:
-        """What an anchor's symbol became, the last first: under each name with the body it had last, if that is known.
+        """Return the later names of an anchor's symbol, latest first, each with the last known body.
 
-        `files` are those it may stand in; of a memory, by its id, also what looks have found counts."""
+        `files` are the files possibly holding the symbol. With a memory id, renames found by scans of the memory count,
+        too."""
         bodies = dict.fromkeys(symbol_changes.of(self._db, memory, anchor.file, anchor.name), "") if memory else {}
         for file in files:
-            bodies |= symbol_changes.became(self._db, self._project, file, anchor.name, anchor.after, told_at)
+            bodies |= symbol_changes.became(self._db, self._project, file, anchor.name, anchor.after, valid_at)
         return [
             CodeAnchor(anchor.file, name, after=body, before=anchor.before)
             for name, body in reversed(bodies.items())

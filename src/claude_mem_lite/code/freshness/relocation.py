@@ -1,6 +1,6 @@
-"""What became of code that is not where it was: moved to another file, deleted, or only out of sight.
+"""Search for relocated code: moved to another file, deleted, or only hidden.
 
-Opened for one look at one checkout, in one thread: what it has found out it keeps."""
+Opened for one request on one checkout, in one thread; results are cached."""
 
 import os
 from array import array
@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from claude_mem_lite.code.freshness.code_cache import CodeCache, is_past
-from claude_mem_lite.code.freshness.moves import Moves, Places
+from claude_mem_lite.code.freshness.moves import Moves, PossiblePaths
 from claude_mem_lite.code.freshness.source_files import own_entries
 from claude_mem_lite.code.freshness.working_tree import WorkingTree, is_bare
 from claude_mem_lite.code.git.repository import Repository
@@ -24,7 +24,7 @@ from claude_mem_lite.code.syntax.languages import language_of
 Absence = Literal["deleted", "missing", "out of sight"]
 _MAX_ENTRIES = 50_000
 _MAX_CHANGED = 1_000
-# The index is gone through for where a file may be and for whether it is tracked, and its files are looked at.
+# Cost of a walk over the index for new paths and tracked files, and of reading the file states.
 _S_PER_FILE = 5e-6
 _AT_ONCE = 50
 _MAX_COMMITS = 100
@@ -32,29 +32,29 @@ _MAX_COMMITS = 100
 _SLACK_S = 1
 
 
-class Definition(NamedTuple):
-    """A symbol, where it is defined."""
+class SymbolLocation(NamedTuple):
+    """Symbol with the file of its definition."""
 
     path: str
     name: str
 
 
-Found = list[Definition] | Literal["too many"] | None
+SymbolLocations = list[SymbolLocation] | Literal["too many"] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A symbol that is not where it was."""
+class MissingSymbol:
+    """Symbol missing from its recorded file."""
 
     file: str
     body: str
     since: datetime | None
-    """When it was there: what it was moved to was changed after that. None: only what is known already is asked."""
+    """Time at which the file had the symbol: the new file was changed later. None: only cached content is searched."""
     commit: str = ""
 
 
-class Elsewhere:
-    """Looks around in one checkout, with git or without."""
+class RelocationSearch:
+    """Search in one checkout, with or without git."""
 
     def __init__(self, root: str, repository: Repository | None) -> None:
         self.repository = repository
@@ -63,25 +63,25 @@ class Elsewhere:
         self._index = _Index(repository) if repository else None
         self._entries = self._sources()
         self._by_language: dict[str, list[tuple[float, str]]] = {}
-        """The files that were listed, each with when it was changed, as a number that grows with age."""
+        """Listed files by language, each with its negative change time, so the newest come first."""
         self._is_cut = False
         self._is_listed = False
         self._read: set[str] = set()
 
     @cached_property
     def search_s(self) -> float:
-        """About how long it takes to go through all files; without git nothing tells."""
+        """Return the estimated time for a walk over all files; 0 without git."""
         return self.repository.tracked_count() * _S_PER_FILE if self.repository else 0.0
 
-    def places(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], Places]:
-        """Where missing files may be now, see `Moves.find`."""
-        return self._moves.find(lost, deadline) if self._moves else dict.fromkeys(lost, Places())
+    def moved_to(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], PossiblePaths]:
+        """Return the possible new paths of missing files, see `Moves.find`."""
+        return self._moves.find(lost, deadline) if self._moves else dict.fromkeys(lost, PossiblePaths())
 
     def absence(self, file: str, commit: str, deadline: float) -> Absence | None:
-        """What it means that a file is not there; None: no time to tell.
+        """Return the kind of a file's absence. None: time ran out.
 
-        `deleted`: git shows that it was here and was deleted. `missing`: nothing shows why, but the folder it was in is
-        there. `out of sight`: git still has it, as in a sparse checkout, or its folder is not mounted or moved away."""
+        `deleted`: git shows the deletion. `missing`: unexplained, but the folder exists. `out of sight`: git still has
+        the file, as in a sparse checkout, or the folder is not mounted or was moved away."""
         if self.repository is not None and self._index is not None:
             if not self._index.read(deadline):
                 return None
@@ -92,7 +92,7 @@ class Elsewhere:
             if blob is None and is_past(deadline):
                 return None
             if blob is None or blob:
-                # Staged, if that part of the index can be seen: a sparse one has whole folders as one entry.
+                # A staged deletion, if the index shows the folder: a sparse index has a whole folder as a single entry.
                 is_staged = blob and self._index.has_folder(os.path.dirname(file))
                 return "deleted" if is_staged else "out of sight"
             was_here = self._was_here(file, commit, deadline)
@@ -100,68 +100,69 @@ class Elsewhere:
                 return "deleted" if was_here else None
         return "out of sight" if is_bare(os.path.join(self._root, os.path.dirname(file))) else "missing"
 
-    def find(self, cache: CodeCache, wanted: Wanted, deadline: float, *, keeps_time: bool) -> Found:
-        """Where a body stands in files that were changed since; None: no time to look into all of them.
+    def find(self, cache: CodeCache, missing: MissingSymbol, deadline: float, *, keeps_time: bool) -> SymbolLocations:
+        """Return the symbols with the recorded body in files changed since. None: time ran out.
 
-        `too many`: it stands in none of those that were looked into, but there are more."""
-        if wanted.since is None:
-            return self.find_known(cache, wanted, deadline)
+        `too many`: no match among the files searched, but more files remain."""
+        if missing.since is None:
+            return self.find_known(cache, missing, deadline)
         if not self._list(deadline):
             return None
-        changed = self._changed_since(wanted.since.timestamp() - _SLACK_S, language_of(wanted.file))
-        if found := self._found(cache, wanted, changed, deadline):
+        changed = self._changed_since(missing.since.timestamp() - _SLACK_S, language_of(missing.file))
+        if found := self._found(cache, missing, changed, deadline):
             return found
         unread = [path for path in changed[:_MAX_CHANGED] if path not in self._read]
-        folder = os.path.dirname(wanted.file)
-        unread.sort(key=lambda path: os.path.dirname(path) != folder)  # those around it are the likeliest
+        folder = os.path.dirname(missing.file)
+        unread.sort(key=lambda path: os.path.dirname(path) != folder)  # nearby files are the likeliest
         for start in range(0, len(unread), _AT_ONCE):
-            some = unread[start : start + _AT_ONCE]
-            read = cache.read(self._root, some, deadline, keeps_time=keeps_time)
+            batch = unread[start : start + _AT_ONCE]
+            read = cache.read(self._root, batch, deadline, keeps_time=keeps_time)
             self._read.update(read)
-            if len(read) < len(some):
+            if len(read) < len(batch):
                 return None
-        found = self._found(cache, wanted, changed, deadline)
+        found = self._found(cache, missing, changed, deadline)
         is_sure = found is not None and not self._is_cut and len(changed) <= _MAX_CHANGED
         return found if found or is_sure else "too many"
 
-    def find_known(self, cache: CodeCache, wanted: Wanted, deadline: float) -> list[Definition]:
-        """The same for whoever has no time to look which files were changed since: only what is known is asked."""
-        found = self._found(cache, wanted, None, deadline) or []
-        return [one for one in found if wanted.since is None or self._is_changed_since(one.path, wanted.since)]
+    def find_known(self, cache: CodeCache, missing: MissingSymbol, deadline: float) -> list[SymbolLocation]:
+        """Return matching symbols from cached content only, without listing the files changed since."""
+        found = self._found(cache, missing, None, deadline) or []
+        since = missing.since
+        return [location for location in found if since is None or self._is_changed_since(location.path, since)]
 
     def _found(
-        self, cache: CodeCache, wanted: Wanted, among: Collection[str] | None, deadline: float
-    ) -> list[Definition] | None:
-        """Where the body stands, by what is known; None when that cannot be told."""
-        known = cache.find_body(self._root, wanted.body)
+        self, cache: CodeCache, missing: MissingSymbol, among: Collection[str] | None, deadline: float
+    ) -> list[SymbolLocation] | None:
+        """Return matching symbols from cached content, after checking that the files are up to date. None: unknown."""
+        known = cache.find_body(self._root, missing.body)
         if known is None:
             return None
-        paths = {path for path, _ in known if path != wanted.file}
+        paths = {path for path, _ in known if path != missing.file}
         if among is not None and paths:
             paths &= set(among)
         now = cache.read(self._root, sorted(paths), deadline, keeps_time=True)
         if len(now) < len(paths):
             return None
         return [
-            Definition(path, symbol.name)
+            SymbolLocation(path, symbol.name)
             for path, code in sorted(now.items())
             for symbol in (code.symbols or () if code else ())
-            if symbol.body == wanted.body and not self._is_as_in(wanted.commit, path, deadline)
+            if symbol.body == missing.body and not self._is_as_in(missing.commit, path, deadline)
         ]
 
-    def _changed_since(self, moment: float, language: str) -> list[str]:
-        """The source files of a language that were changed since a moment, those that were changed last first."""
+    def _changed_since(self, since: float, language: str) -> list[str]:
+        """Return the source files of a language changed since a time, latest first."""
         files = self._by_language.get(language, [])
-        return [path for _, path in files[: bisect_right(files, -moment, key=lambda file: file[0])]]
+        return [path for _, path in files[: bisect_right(files, -since, key=lambda file: file[0])]]
 
-    def _is_changed_since(self, path: str, moment: datetime) -> bool:
+    def _is_changed_since(self, path: str, since: datetime) -> bool:
         try:
-            return os.lstat(os.path.join(self._root, path)).st_ctime >= moment.timestamp() - _SLACK_S
+            return os.lstat(os.path.join(self._root, path)).st_ctime >= since.timestamp() - _SLACK_S
         except (OSError, ValueError):
             return False
 
     def _list(self, deadline: float) -> bool:
-        """Go on looking which source files there are; whether that is done."""
+        """Continue to list the source files; return True when done."""
         if self._is_listed:
             return True
         for seen, _ in enumerate(self._entries):
@@ -184,7 +185,7 @@ class Elsewhere:
             yield
 
     def _is_as_in(self, commit: str, path: str, deadline: float) -> bool:
-        """Whether a file is the same as in a commit: then nothing was moved to it since."""
+        """Return True if a file is the same as in a commit: then no code was moved into the file since."""
         blob = self.repository.blob_at(commit, path, deadline) if self.repository and commit else ""
         if not blob:
             return False
@@ -196,7 +197,7 @@ class Elsewhere:
         return found is not None and sha1(b"blob %d\0" % len(found) + found, usedforsecurity=False).hexdigest() == blob
 
     def _was_here(self, file: str, commit: str, deadline: float) -> bool | None:
-        """Whether the last commits of this checkout had a file, or the one at which it is known to have been there."""
+        """Return True if a recent commit of this checkout, or the recorded commit, has a file."""
         assert self.repository is not None
         if commit and self.repository.blob_at(commit, file, deadline):
             return True
@@ -213,7 +214,7 @@ class Elsewhere:
 
 
 class _Index:
-    """Which files git tracks in a checkout, by hashes of their paths: with 200,000 files that is 2 MB, not 40."""
+    """Tracked files of a checkout by path hash: 200,000 files take 2 MB instead of 40."""
 
     def __init__(self, repository: Repository) -> None:
         self._left = repository.each_tracked()
@@ -222,7 +223,7 @@ class _Index:
         self._folders: set[str] = set()
 
     def read(self, deadline: float) -> bool:
-        """Go on reading; whether that is done."""
+        """Continue to read the index; return True when done."""
         while not self._is_read:
             if is_past(deadline):
                 return False

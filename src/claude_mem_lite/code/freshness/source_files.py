@@ -1,4 +1,4 @@
-"""Which source files a project has: those that git tracks, else those below its folder."""
+"""Source files of a project: the files tracked by git, else the files below the folder."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from claude_mem_lite.code.syntax.languages import language_of
 _MAX_TRACKED = 50_000
 _MAX_WALKED = 20_000
 _MAX_ENTRIES = 200_000
-# Code of others, and what is made from one's own.
+# Third-party code and build output.
 _NOT_OURS = (
     *("node_modules", "bower_components", "vendor", "third_party", "site-packages", "dist-packages", "venv", "env"),
     *("build", "dist", "target", "out", "coverage", "__pycache__", "Pods", "DerivedData"),
@@ -20,21 +20,21 @@ _NOT_OURS = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The source files of a project, from its root; not all of them when there are too many."""
+    """Source files of a project, relative to the root. `is_cut`: too many files, the list is incomplete."""
 
     paths: tuple[str, ...]
     is_cut: bool = False
     by_git: bool = False
-    """They are those that git tracks."""
+    """True if git tracks the files."""
 
 
 def find_sources(root: str) -> Sources:
-    """The files of a checkout that are written in a language we read."""
+    """Return the files of a checkout in a supported language."""
     return find_tracked(root) or walk(root)
 
 
 def find_tracked(root: str) -> Sources | None:
-    """Those that git tracks; None where it tracks nothing at all, as before the first `git add`."""
+    """Return the tracked source files, or None if git tracks nothing at all, as before the first `git add`."""
     repository = open_repository(root)
     tracked = repository.tracked() if repository is not None else {}
     paths = sorted(path for path in tracked if language_of(path))
@@ -42,12 +42,12 @@ def find_tracked(root: str) -> Sources | None:
 
 
 def is_no_project(root: str) -> bool:
-    """Whether a folder holds all that somebody has, or the whole machine: nothing to be walked through."""
+    """Return True if a folder is the user's home or the whole machine, too large to walk."""
     return root == "/" or root == os.path.realpath(os.path.expanduser("~"))
 
 
 def walk(root: str) -> Sources:
-    """Those below a folder, whatever git says, but for the folders that hold the code of others."""
+    """Return the source files below a folder, tracked or not, without folders of third-party code."""
     found: list[str] = []
     for seen, path in enumerate(own_entries(root)):
         if seen >= _MAX_ENTRIES or len(found) >= _MAX_WALKED:
@@ -58,7 +58,7 @@ def walk(root: str) -> Sources:
 
 
 def own_entries(root: str) -> Iterator[str]:
-    """Everything below a folder that may be the project's own, as paths from there; links lead nowhere."""
+    """Yield all entries below a folder except third-party folders, as relative paths. Links are not followed."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()

@@ -1,90 +1,86 @@
-"""The time that one context or one answer has for its looks at a checkout.
-
-When the job thread takes the next step of a look at code: often, but not beside contexts that are asked for."""
+"""Time limits for checks of a checkout: the budget of one context or answer, and the throttle of background scans."""
 
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
-# By how much longer than its work each try may take.
+# Wall-clock time of each attempt, as a multiple of the CPU time left.
 _STRETCHES = (1, 2, 3)
-Found = TypeVar("Found")
+# Pause between two steps, as long as a step: nobody waits for the scan, but answering threads wait for the interpreter.
+_STEP_PAUSE_S = 0.02
+# While contexts are requested, the scan pauses: contexts take twice as long beside a scan. The scan still goes on,
+# slowly.
+_STAND_BACK_S = 0.5
+_MAX_PAUSE_S = 3.0
+Result = TypeVar("Result")
 
 
 class LookTime:
-    """So much work, within so much time. Work is counted by the processor, and only while it is looked: what else is
-    done for a context, and a machine that is busy with a build, take nothing of it. One look at a time."""
+    """CPU-time budget within a wall-clock limit. Only the time of checks counts: other work for a context, and a
+    machine busy with a build, cost nothing. For one check at a time."""
 
     def __init__(
         self,
         work_s: float,
         within_s: float,
         clock: Callable[[], float] = time.monotonic,
-        worked: Callable[[], float] = time.thread_time,
+        cpu_time: Callable[[], float] = time.thread_time,
     ) -> None:
         self._left_s = work_s
         self._latest = clock() + within_s
         self._clock = clock
-        self._worked = worked
+        self._cpu_time = cpu_time
 
-    def spend(self, look: Callable[[float], Found], lacks_time: Callable[[Found], bool]) -> Found:
-        """What a look finds that is given the moment of the monotonic clock at which it has to end. One that lacks time
-        though it worked for less than there is, because the machine was busy or stood still, is tried again, and has
-        more of the clock."""
+    def run(self, check: Callable[[float], Result], lacks_time: Callable[[Result], bool]) -> Result:
+        """Run a check with a deadline on the monotonic clock, and return the result. A check short of time with CPU
+        time left, because the machine was busy or suspended, is repeated with a later deadline."""
         for stretch in _STRETCHES:
             began = self._clock()
             until = min(began + stretch * self._left_s, self._latest)
-            found = self._count(look, until)
+            found = self._count(check, until)
             if self._clock() < until or self.is_over() or not lacks_time(found):
                 break
         return found
 
-    def _count(self, look: Callable[[float], Found], until: float) -> Found:
-        worked = self._worked()
+    def _count(self, check: Callable[[float], Result], until: float) -> Result:
+        cpu_before = self._cpu_time()
         try:
-            return look(until)
+            return check(until)
         finally:
-            self._left_s = max(self._left_s - (self._worked() - worked), 0)
+            self._left_s = max(self._left_s - (self._cpu_time() - cpu_before), 0)
 
     def is_over(self) -> bool:
-        """Whether nothing is left of it."""
+        """Return True if the budget is used up."""
         return not self._left_s or self._clock() >= self._latest
 
 
-# Between two steps of a look, which takes as long: nobody waits for it, but threads that answer wait for their turn.
-_LOOK_PAUSE_S = 0.02
-# While contexts are asked for, the look stands back: beside it they take twice as long. It still goes on, slowly.
-_STAND_BACK_S = 0.5
-_MAX_PAUSE_S = 3.0
-
-
-class LookPace:
-    """Any thread may note that it asks; the job thread looks."""
+class ScanThrottle:
+    """Throttle of the background scan. Any thread may note a request; the job thread runs the scan."""
 
     def __init__(self) -> None:
-        self._looked_at = 0.0
-        self._settle_asked_at = 0.0
+        self._stepped_at = 0.0
+        self._idle_asked_at = 0.0
         self._all_asked_at = 0.0
 
     def note_asked(self, *, for_all: bool) -> None:
-        """Somebody waits for the inbox to be settled; `for_all`: for open turns as well, and the look."""
+        """Note a caller waiting for an idle inbox; `for_all`: also for open turns and the scan."""
         if for_all:
             self._all_asked_at = time.monotonic()
         else:
-            self._settle_asked_at = time.monotonic()
+            self._idle_asked_at = time.monotonic()
 
-    def note_looked(self) -> None:
-        """A step has ended, or there was none to take."""
-        self._looked_at = time.monotonic()
+    def note_step(self) -> None:
+        """Note the end of a step, or the lack of work."""
+        self._stepped_at = time.monotonic()
 
     def due_in_s(self, context_asked_at: float) -> float:
-        """How long to wait for the next step, by when a context was last asked for."""
-        asked_at = max(self._settle_asked_at, context_asked_at)
-        if asked_at < self._all_asked_at:  # whoever wants all to be done waits for the look
+        """Return the seconds until the next step, given the time of the last context request."""
+        asked_at = max(self._idle_asked_at, context_asked_at)
+        if asked_at < self._all_asked_at:  # a caller waiting for all work waits for the scan, too
             asked_at = 0.0
-        return max(next_look_at(self._looked_at, asked_at) - time.monotonic(), 0)
+        return max(next_step_at(self._stepped_at, asked_at) - time.monotonic(), 0)
 
 
-def next_look_at(looked_at: float, asked_at: float) -> float:
-    """When the next step of a look is due, by the end of the last one and the moment when somebody last asked."""
-    return min(max(looked_at + _LOOK_PAUSE_S, asked_at + _STAND_BACK_S), looked_at + _MAX_PAUSE_S)
+def next_step_at(stepped_at: float, asked_at: float) -> float:
+    """Return the due time of the next step, from the end of the last step and the time of the last request."""
+    return min(max(stepped_at + _STEP_PAUSE_S, asked_at + _STAND_BACK_S), stepped_at + _MAX_PAUSE_S)

@@ -1,19 +1,18 @@
-"""Whether what memories tell of still stands in the working tree, by their code anchors.
+"""Freshness of memories, judged by their code anchors, and a cache of the verdicts.
 
-Called before memories are given, by the worker's look in the background and by `doctor --stale`. Reads only, within
-the checkout only, and no longer than it may.
+`judge` runs before memories are injected, in the background scan and in `doctor --stale`. It only reads, only within
+the checkout, and within limits.
 
-What the last look in the background found changed or moved, for contexts that have no time to look themselves.
-
-The job thread notes it, any thread asks for it. It names memories: `clear()` when one is forgotten."""
+`VerdictCache` holds the changes and moves found by the last background scan, for contexts without time for a check. The
+job thread writes, any thread reads. The cache names memories: call `clear()` when a memory is forgotten."""
 
 import threading
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from claude_mem_lite.code.freshness.anchor_check import AnchorFound, Tie, check_anchors
-from claude_mem_lite.code.freshness.anchored_files import Effort
+from claude_mem_lite.code.freshness.anchor_check import AnchorCheck, AnchorResult, check_anchors
+from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, read_anchor
 from claude_mem_lite.code.syntax.changes import PRESENT
@@ -21,110 +20,109 @@ from claude_mem_lite.models import SAVED_BY_AGENT, Memory, Place
 from claude_mem_lite.store.symbol_changes import Rename
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
-_Told = tuple[CodeAnchor, AnchorFound]
+_CheckedAnchor = tuple[CodeAnchor, AnchorResult]
+_MAX_CHECKOUTS = 5
+# Limit per checkout, newest memories first: some 500 bytes each.
+_MAX_NOTED = 2_000
+_MAX_REASONS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Whether the code a memory tells of is as it was then, and if not, what became of it."""
+    """Freshness of the code behind a memory, with reasons for a change."""
 
     verdict: Verdict
-    """`unknown`: there was no time to look."""
+    """`unknown`: time ran out."""
     reasons: tuple[str, ...] = ()
     is_settled: bool = field(default=True, compare=False)
-    """Whether it stays so while the files it is tied to stay as they are, see `AnchorFound`."""
+    """True if the verdict holds until the anchored files change, see `AnchorResult`."""
     renamed: tuple[Rename, ...] = field(default=(), compare=False)
-    """What its functions are called now, of those that have another name."""
+    """Present names of renamed functions."""
     is_in_doubt: bool = field(default=False, compare=False)
-    """Of what is unknown: that something is missing, and there was no time to search for it."""
+    """True for an unknown verdict with a missing part, if time ran out before the search."""
 
 
 def judge(
     cache: CodeCache,
     root: str,
     memories: Sequence[Memory],
-    effort: Effort,
+    limits: CheckLimits,
     made_here: Collection[str] = (),
 ) -> dict[str, Freshness]:
-    """What became of the code that each of these memories tells of, by their ids.
+    """Return the freshness of each memory, by memory id.
 
-    `made_here` are the ids of those that were made in this
-    very checkout, on the branch it is on: of these, files that nobody touched since need no reading. In another
-    checkout a file may be older without ever having had the change."""
-    told = _told(cache, root, memories, effort, made_here)
-    return {memory.id: _verdict(memory, told[memory.id]) for memory in memories}
+    `made_here` are the ids of memories made in this checkout, on the present branch. For these memories, a file
+    untouched since needs no reading. In another checkout, a file may be older without ever having had the change."""
+    results = _check(cache, root, memories, limits, made_here)
+    return {memory.id: _verdict(memory, results[memory.id]) for memory in memories}
 
 
 def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], deadline: float) -> bool | None:
-    """Whether most of the code that these memories tell of stands here as they left it; None: nothing tells.
+    """Return True if most of the code behind the memories is present in the recorded state. None: unknown.
 
-    That a file or function is there which was there before, too, says nothing."""
+    The presence of a file or function present before proves nothing."""
     every = (anchor for memory in memories for anchor in _anchors(memory))
     anchors = [anchor for anchor in every if anchor.before != (PRESENT if anchor.name else anchor.after)]
-    told = check_anchors(cache, root, list(map(Tie, anchors)), Effort(deadline, keeps_time=True))
-    known = [one for one in told if one.state != "unknown"]
-    return sum(one.state == "same" for one in known) * 2 > len(known) if known else None
+    results = check_anchors(cache, root, list(map(AnchorCheck, anchors)), CheckLimits(deadline, keeps_time=True))
+    known = [result for result in results if result.state != "unknown"]
+    return sum(result.state == "same" for result in known) * 2 > len(known) if known else None
 
 
 def is_anchored(memory: Memory) -> bool:
-    """Whether anything ties a memory to code."""
+    """Return True if a memory has a code anchor."""
     return any(read_anchor(anchor) for anchor in memory.anchors)
 
 
-def _told(
+def _check(
     cache: CodeCache,
     root: str,
     memories: Sequence[Memory],
-    effort: Effort,
+    limits: CheckLimits,
     made_here: Collection[str],
-) -> dict[str, list[_Told]]:
-    """How it stands with the anchors of each memory."""
+) -> dict[str, list[_CheckedAnchor]]:
+    """Return the states of all anchors, by memory id."""
     anchors = [(memory, anchor) for memory in memories for anchor in _anchors(memory)]
-    # Not `last_seen_at`: an edit of the memory moves that, and says nothing about the code.
+    # Not `last_seen_at`: an edit of the memory changes `last_seen_at`, without any change to the code.
     left_at = {memory.id: memory.created_at for memory in memories if memory.id in made_here}
-    ties = [
-        Tie(anchor, memory.commit, left_at.get(memory.id), memory.created_at, memory.id) for memory, anchor in anchors
+    checks = [
+        AnchorCheck(anchor, memory.commit, left_at.get(memory.id), memory.created_at, memory.id)
+        for memory, anchor in anchors
     ]
-    told: dict[str, list[_Told]] = {memory.id: [] for memory in memories}
-    for (memory, anchor), one in zip(anchors, check_anchors(cache, root, ties, effort), strict=True):
-        told[memory.id].append((anchor, one))
-    return told
+    results: dict[str, list[_CheckedAnchor]] = {memory.id: [] for memory in memories}
+    for (memory, anchor), result in zip(anchors, check_anchors(cache, root, checks, limits), strict=True):
+        results[memory.id].append((anchor, result))
+    return results
 
 
 def _anchors(memory: Memory) -> list[CodeAnchor]:
-    """The code anchors of a memory: of each symbol the last, and a whole file only where no symbol of it says more."""
-    found = {(one.file, one.name): one for text in memory.anchors if (one := read_anchor(text))}
+    """Return the code anchors of a memory: the last anchor of each symbol, and a file anchor only if the file has no
+    symbol anchor."""
+    found = {(anchor.file, anchor.name): anchor for text in memory.anchors if (anchor := read_anchor(text))}
     by_symbol = {file for file, name in found if name}
-    return [one for one in found.values() if one.name or one.file not in by_symbol]
+    return [anchor for anchor in found.values() if anchor.name or anchor.file not in by_symbol]
 
 
-def _verdict(memory: Memory, tied: Sequence[_Told]) -> Freshness:
-    told = [one for _, one in tied]
-    reasons = tuple(dict.fromkeys(one.reason for one in told if one.reason))
-    states = {one.state for one in told}
-    is_settled = all(one.is_settled for one in told)
-    renamed = tuple(Rename(anchor.file, anchor.name, one.name_now) for anchor, one in tied if one.name_now)
+def _verdict(memory: Memory, checked: Sequence[_CheckedAnchor]) -> Freshness:
+    results = [result for _, result in checked]
+    reasons = tuple(dict.fromkeys(result.reason for result in results if result.reason))
+    states = {result.state for result in results}
+    is_settled = all(result.is_settled for result in results)
+    renamed = tuple(Rename(anchor.file, anchor.name, result.name_now) for anchor, result in checked if result.name_now)
     if states <= {"same"}:
         return Freshness("fresh", reasons, is_settled, renamed)
     if "unknown" in states and "changed" not in states:
-        is_in_doubt = any(one.state == "unknown" and one.reason for one in told)
+        is_in_doubt = any(result.state == "unknown" and result.reason for result in results)
         return Freshness("unknown", reasons, is_settled, renamed, is_in_doubt)
     is_gone = states <= {"undone", "gone"}
-    # What the user said or holds on to, and what was asked to be remembered, is not taken away by what happens to code.
+    # Statements of the user, pinned memories and explicit saves are not retired by changes to code.
     is_held = memory.pinned or memory.origin == "user" or memory.made_by == SAVED_BY_AGENT
     return Freshness("gone" if is_gone and not is_held else "changed", reasons, is_settled, renamed)
-
-
-_MAX_CHECKOUTS = 5
-# Of a checkout, the newest memories: some 500 bytes each.
-_MAX_NOTED = 2_000
-_MAX_REASONS = 5
 
 
 class _Noted(NamedTuple):
     seq: int
     anchors: int
-    """A hash of them."""
+    """Hash of the anchors."""
     freshness: Freshness
 
 
@@ -133,18 +131,18 @@ class _Checkout:
     stamp: Hashable
     noted: dict[str, _Noted] = field(default_factory=dict)
     before: dict[str, _Noted] = field(default_factory=dict)
-    """What was found when something else was checked out: it holds again for what turns out to be the same here."""
+    """Verdicts for an earlier HEAD: valid again for memories found unchanged."""
 
 
-class LastVerdicts:
-    """By checkouts. What was found on another branch says nothing."""
+class VerdictCache:
+    """Verdicts of the last scan by checkout. Verdicts of another branch do not count."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._checkouts: dict[str, _Checkout] = {}
 
     def begin(self, place: Place) -> None:
-        """A look at a checkout begins."""
+        """Begin a scan of a checkout."""
         with self._lock:
             known = self._checkouts.pop(place.root, None) or _Checkout(_stamp(place))
             if known.stamp != _stamp(place):
@@ -153,20 +151,20 @@ class LastVerdicts:
                 del self._checkouts[next(iter(self._checkouts))]
             self._checkouts[place.root] = known
 
-    def note(self, place: Place, found: Mapping[int, Memory], told: Mapping[str, Freshness]) -> None:
-        """The look tells this of memories, which come by their numbers."""
+    def note(self, place: Place, found: Mapping[int, Memory], results: Mapping[str, Freshness]) -> None:
+        """Store the verdicts of a scan, for memories by number."""
         with self._lock:
             known = self._checkouts[place.root]
             for seq, memory in found.items():
-                if memory.id in told:
+                if memory.id in results:
                     known.before.pop(memory.id, None)
                     known.noted.pop(memory.id, None)
-                    if noted := _worth_noting(told[memory.id]):
+                    if noted := _worth_noting(results[memory.id]):
                         known.noted[memory.id] = _Noted(seq, hash(memory.anchors), noted)
             known.noted = _newest(known.noted)
 
     def note_same(self, place: Place, seqs: Collection[int]) -> None:
-        """The look need not look at these: all is as it was found before."""
+        """Restore the earlier verdicts of memories the scan may skip as unchanged."""
         with self._lock:
             known = self._checkouts[place.root]
             same = {id_: noted for id_, noted in known.before.items() if noted.seq in seqs}
@@ -175,7 +173,7 @@ class LastVerdicts:
                 del known.before[id_]
 
     def find(self, place: Place, memories: Sequence[Memory]) -> dict[str, Freshness]:
-        """What is known of memories, by their ids; nothing of those that were tied to other code since."""
+        """Return the cached verdicts, by memory id. Memories with other anchors since have none."""
         with self._lock:
             known = self._checkouts.get(place.root)
             if known is None or known.stamp != _stamp(place):
@@ -189,15 +187,15 @@ class LastVerdicts:
 
 
 def _stamp(place: Place) -> Hashable:
-    """Tells what is checked out, as far as it matters: code changes on a branch, and stays changed mostly."""
+    """Return an identity of the checked-out state: code changes on a branch, and mostly stays changed."""
     return place.project, place.branch or place.commit
 
 
 def _worth_noting(found: Freshness) -> Freshness | None:
-    """What is to be told of it later, if that is more than that it is as it was."""
+    """Return the verdict to cache, or None for plain freshness."""
     if found.verdict == "unknown" or not found.reasons:
         return None
-    # What was gone at the last look may be back by now: it may be stale, no more.
+    # Code gone at the last scan may be back by now: the memory may be stale, no more.
     verdict: Verdict = "fresh" if found.verdict == "fresh" else "changed"
     return replace(found, verdict=verdict, reasons=found.reasons[:_MAX_REASONS])
 

@@ -1,4 +1,4 @@
-"""The files of a checkout, opened so that nothing outside of it is ever read, and nothing but plain files."""
+"""Safe access to the files of a checkout: plain files only, and nothing outside of the root."""
 
 import errno
 import os
@@ -18,27 +18,27 @@ _DEEPEST = 200
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What a file was like when it was looked at: another one, or a changed one, differs."""
+    """State of a file: any change, or another file at the path, gives a different state."""
 
     inode: int
     changed_ns: int
-    """When it was last changed in any way: a tool can set back the time of its content, but not this one."""
+    """Time of the last change of any kind (ctime): tools can set back the time of the content, but not this time."""
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
     state: FileState
-    """As it was before the text was read: what is written meanwhile makes it another."""
+    """State before the text was read: a write during the read gives another state."""
     text: str
 
 
 class WorkingTree:
-    """Opens files below a root, folder by folder: no link, no `..` and no absolute path leads out of it."""
+    """Access to files below a root, folder by folder: no link, no `..` and no absolute path leads out of the root."""
 
     def __init__(self, root: str) -> None:
-        """Raises OSError when there is no such root."""
-        # By links if need be: the way to the root is the user's own.
+        """Open the root. Raises OSError if the root is missing."""
+        # Links on the path to the root are followed: the user chose the path.
         self._root = os.open(root, _FOLDER)
         self._folders: OrderedDict[str, int] = OrderedDict()
 
@@ -51,7 +51,7 @@ class WorkingTree:
         os.close(self._root)
 
     def state(self, path: str) -> FileState | None:
-        """What the file is like now; None when there is no plain file here. Raises OSError if it cannot be told."""
+        """Return the state of a file, or None if the path has no plain file. Raises OSError if the state is unknown."""
         try:
             folder, name = _split(path)
             found = os.stat(name, dir_fd=self._open_folder(folder), follow_symlinks=False)
@@ -64,12 +64,12 @@ class WorkingTree:
         return _state(found)
 
     def text(self, path: str) -> FileText | None:
-        """What the file says; None when it cannot be read, is no plain file, or is larger than is read."""
+        """Return the text of a file, or None if the file is unreadable, no plain file, or too large."""
         found = self._read(path)
         return FileText(found[0], found[1].decode("utf-8-sig", "replace")) if found else None
 
     def raw(self, path: str) -> bytes | None:
-        """The bytes of the file; None as for `text`."""
+        """Return the bytes of a file, or None as for `text`."""
         found = self._read(path)
         return found[1] if found else None
 
@@ -90,7 +90,7 @@ class WorkingTree:
         return state, raw
 
     def _open_folder(self, path: str) -> int:
-        """The open folder at a path, by way of its parent; those used last stay open."""
+        """Return a descriptor of a folder, opened through its parent. The last used folders stay open."""
         if not path:
             return self._root
         if path in self._folders:
@@ -105,7 +105,7 @@ class WorkingTree:
 
 
 def is_bare(root: str) -> bool:
-    """Whether a folder is missing or has nothing in it."""
+    """Return True if a folder is missing or empty."""
     try:
         with os.scandir(root) as entries:
             return next(entries, None) is None
@@ -114,7 +114,7 @@ def is_bare(root: str) -> bool:
 
 
 def is_path_within(path: str) -> bool:
-    """Whether a path is one of text, and stays below where it starts."""
+    """Return True if a path is valid text and stays within the root."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -123,7 +123,7 @@ def is_path_within(path: str) -> bool:
 
 
 def _split(path: str) -> tuple[str, str]:
-    """Folder and name of a path within a checkout."""
+    """Split a path within a checkout into folder and name."""
     if not is_path_within(path):
         raise ValueError(f"{path!r} is no path within a checkout")
     folder, _, name = path.rpartition("/")

@@ -1,4 +1,4 @@
-"""Where a checkout keeps its git folder, and what its HEAD says. `places` and `Repository` begin here."""
+"""Git folder and HEAD of a checkout. `project_identity` and `Repository` build on this module."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from claude_mem_lite.code.git.safe_files import OBJECT_ID, REF, open_file, read_
 
 
 def find_checkout(folder: Path) -> tuple[Path, Path] | None:
-    """The root of the checkout a folder is in, and its git folder, looking upwards."""
+    """Return the root of the checkout around a folder, and the git folder. The search goes upwards."""
     for root in (folder, *folder.parents):
         git_folder = git_folder_of(root)
         if git_folder is not None:
@@ -17,7 +17,7 @@ def find_checkout(folder: Path) -> tuple[Path, Path] | None:
 
 
 def git_folder_of(root: Path) -> Path | None:
-    """The git folder of a checkout with exactly this root; None when it is none."""
+    """Return the git folder of a checkout with exactly this root, or None if the folder is no checkout root."""
     entry = root / ".git"
     if entry.is_dir() and (entry / "HEAD").is_file():
         return entry
@@ -30,17 +30,17 @@ def git_folder_of(root: Path) -> Path | None:
 
 
 def common_folder(git_folder: Path) -> Path:
-    """The git folder that all worktrees share."""
+    """Return the git folder shared by all worktrees."""
     shared = read_text(git_folder, "commondir").strip()
     return Path(os.path.realpath(git_folder / shared)) if shared else Path(os.path.realpath(git_folder))
 
 
 def folder_identity(common: Path) -> str:
-    """Return what tells a git folder from another one that is put in its place, and outlives every rewriting of its
-    history; '' when nothing does.
+    """Return a value to recognise a git folder by, stable across every rewrite of the history; '' if none is available.
 
-    git writes `description` when it makes the folder, and never again. The inode number alone is given out anew, the
-    time alone is kept by copies. The number of the device may be another one after a reboot, so it is left out."""
+    The value tells a git folder from a later replacement at the same path. git writes `description` when it creates the
+    folder, and never again. An inode number alone gets reused, and copies preserve the time alone. The device number
+    may change with a reboot, so the value leaves it out."""
     opened = open_file(common, "description")
     if opened is None:
         return ""
@@ -52,7 +52,7 @@ def folder_identity(common: Path) -> str:
 
 
 def read_head(git_folder: Path, common: Path) -> tuple[str, str]:
-    """Branch ('' when detached) and commit ('' when unborn). Anything else a repository claims is not believed."""
+    """Return the branch ('' when detached) and the commit ('' when unborn). Malformed content counts as ('', '')."""
     head = read_text(git_folder, "HEAD").strip()
     if OBJECT_ID.fullmatch(head):
         return "", head
@@ -60,5 +60,5 @@ def read_head(git_folder: Path, common: Path) -> tuple[str, str]:
     if not head.startswith("ref:") or not REF.fullmatch(ref):
         return "", ""
     loose = (read_text(folder, ref).strip() for folder in (git_folder, common))
-    commit = next((one for one in loose if OBJECT_ID.fullmatch(one)), "")
+    commit = next((value for value in loose if OBJECT_ID.fullmatch(value)), "")
     return ref.removeprefix("refs/heads/"), commit or packed_refs(common, ref).get(ref, "")

@@ -1,4 +1,4 @@
-"""Commits, and which of them can be reached from others: newest first, and only as far back as a question needs."""
+"""Commits and their ancestry. A walk goes from new to old, and only as far back as a question needs."""
 
 import heapq
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from claude_mem_lite.code.git.objects import Objects
 
 CLOCK_SLACK_S = 24 * 3600
-"""How much older than its parent the clocks of two machines may make a commit."""
+"""Allowed clock difference between machines: a commit may look this much older than its parent."""
 _MAX_COMMITS = 50_000
 _MAX_KEPT = 8_192
 _ID = rb"[0-9a-f]{40}(?:[0-9a-f]{24})?"
@@ -17,22 +17,22 @@ _HEAD = re.compile(rb"tree (%b)\n((?:parent %b\n)*)author [^\n]*\ncommitter [^\n
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class CommitHead:
     tree: str
     parents: tuple[str, ...]
     time: int
-    """When it was committed, in seconds since 1970."""
+    """Commit time, in seconds since 1970."""
 
 
 class Commits:
-    """The commits of a repository by id."""
+    """Commits of a repository by id."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._known: dict[str, Commit] = {}
+        self._known: dict[str, CommitHead] = {}
 
-    def get(self, id_: str) -> Commit | None:
-        """A commit; None when it is not here, as beyond the end of a shallow clone."""
+    def get(self, id_: str) -> CommitHead | None:
+        """Return a commit, or None if the commit is missing, as beyond the end of a shallow clone."""
         known = self._known.get(id_)
         if known is not None:
             return known
@@ -42,51 +42,53 @@ class Commits:
         if len(self._known) >= _MAX_KEPT:
             self._known.clear()
         parents = tuple(line.removeprefix("parent ") for line in found[2].decode().splitlines())
-        commit = self._known[id_] = Commit(found[1].decode(), parents, int(found[3]))
+        commit = self._known[id_] = CommitHead(found[1].decode(), parents, int(found[3]))
         return commit
 
 
 class Ancestry:
-    """All that can be reached from some commits. It remembers how far it went: the next question goes on there."""
+    """Set of all commits reachable from some heads. A later question continues the walk where the last question
+    stopped."""
 
     def __init__(self, commits: Commits, heads: Iterable[str]) -> None:
         self._commits = commits
-        self._met = [(head, head) for head in heads]
-        """Commits to be read next, each with the one that led to it."""
+        self._to_read = [(head, head) for head in heads]
+        """Commits to read next, each with the child leading to it."""
         self._ahead: list[tuple[int, str]] = []
         self._seen: set[str] = set()
         self._passed: list[tuple[int, str]] = []
         self.cut_off: set[str] = set()
-        """Commits met on the way with a parent that is not here, or heads that are not."""
+        """Commits with a missing parent, and missing heads."""
 
     def reaches(self, tip: str, deadline: float) -> bool | None:
-        """Whether a commit is among them; None when that cannot be told, or not in time."""
+        """Return True if a commit is reachable. None: unknown, for want of objects or time."""
         if tip in self._seen:
             return True
-        wanted = self._commits.get(tip)
-        if wanted is None or not self._go_back(wanted.time - CLOCK_SLACK_S, deadline, tip):
+        target = self._commits.get(tip)
+        if target is None or not self._go_back(target.time - CLOCK_SLACK_S, deadline, tip):
             return None
         return tip in self._seen
 
-    def since(self, moment: int, deadline: float) -> list[str] | None:
-        """Those committed at a moment or later, oldest first; None when there was no time to find them."""
-        if not self._go_back(moment - CLOCK_SLACK_S, deadline):
+    def since(self, earliest: int, deadline: float) -> list[str] | None:
+        """Return the reachable commits since a time, oldest first, or None if time ran out."""
+        if not self._go_back(earliest - CLOCK_SLACK_S, deadline):
             return None
-        return [id_ for when, id_ in sorted(self._passed) if when >= moment]
+        return [id_ for when, id_ in sorted(self._passed) if when >= earliest]
 
     def _go_back(self, until: int, deadline: float, tip: str = "") -> bool:
-        """Walk until all that is left is older, or the tip was met; False when that took too long."""
-        while tip not in self._seen and (self._met or (self._ahead and -self._ahead[0][0] >= until)):
-            # At each commit: one may have a thousand parents, and a hostile one takes 20 ms to read.
+        """Walk until all remaining commits are older, or until the tip was met. Return False if time ran out."""
+        while tip not in self._seen and (self._to_read or (self._ahead and -self._ahead[0][0] >= until)):
+            # The clock is checked at each commit: a commit may have a thousand parents, and a hostile commit takes 20
+            # ms to read.
             if time.monotonic() > deadline or len(self._passed) >= _MAX_COMMITS:
                 return False
-            if self._met:
-                self._add(*self._met.pop())
+            if self._to_read:
+                self._add(*self._to_read.pop())
                 continue
             when, id_ = heapq.heappop(self._ahead)
             self._passed.append((-when, id_))
             commit = self._commits.get(id_)
-            self._met += [(parent, id_) for parent in commit.parents] if commit else []
+            self._to_read += [(parent, id_) for parent in commit.parents] if commit else []
         return True
 
     def _add(self, id_: str, child: str) -> None:
@@ -101,17 +103,18 @@ class Ancestry:
 
 
 def is_on_first_line(commits: Commits, head: str, tip: str, deadline: float) -> bool | None:
-    """Whether a commit is reached from a head by first parents alone: it was made there, or by fast-forward."""
-    wanted, at = commits.get(tip), head
+    """Return True if first parents alone lead from a head to a commit: a commit made on the branch, or a
+    fast-forward."""
+    target, at = commits.get(tip), head
     for _ in range(_MAX_COMMITS):
         if time.monotonic() > deadline:
             return None
         commit = commits.get(at)
-        if wanted is None or commit is None:
+        if target is None or commit is None:
             return None
         if at == tip:
             return True
-        if not commit.parents or commit.time < wanted.time - CLOCK_SLACK_S:
+        if not commit.parents or commit.time < target.time - CLOCK_SLACK_S:
             return False
         at = commit.parents[0]
     return None

@@ -1,7 +1,7 @@
-"""git's index looked into here and there: a file by its name, the files of a folder, which endings names have.
+"""Random access to git's index: one file by name, the files of a folder, file endings.
 
-`index.read_index` goes through all of it, which takes half a second for 100,000 files. Here nothing does: entries are
-sorted, and one can be told from what surrounds it, so a name is found as in a telephone book."""
+`index.read_index` parses the whole index, which takes half a second for 100,000 files. `Entries` searches: entries are
+sorted, and the start of an entry can be recognised from any offset, so a binary search finds a name."""
 
 import re
 import struct
@@ -20,7 +20,7 @@ from claude_mem_lite.code.git.index import (
     walk,
 )
 
-_HEAD = struct.Struct(">8xII8xI8xI")  # when it was changed in seconds and nanoseconds, its mode, its size
+_HEAD = struct.Struct(">8xII8xI8xI")  # change time in seconds and nanoseconds, mode, size
 _PLAIN_MODES = (0o100644, 0o100755)
 _MODES = frozenset((*_PLAIN_MODES, 0o120000, 0o160000, 0o040000))
 _MODE_AT = 24
@@ -33,8 +33,8 @@ _ENDING = re.compile(rb"\.([A-Za-z+]{1,6})\0")
 _WINDOWS, _WINDOW_BYTES = 64, 8 * 1024
 
 
-class Entry(NamedTuple):
-    """A tracked file: the id of what is staged, and what the file was like then."""
+class IndexEntry(NamedTuple):
+    """Tracked file: the id of the staged content, and the file's state when staged."""
 
     path: str
     id: str
@@ -42,18 +42,18 @@ class Entry(NamedTuple):
     mtime_ns: int
     size: int
     is_watched: bool
-    """False for links, submodules, what a sparse checkout leaves out, and what git was told to take for unchanged."""
+    """False for links, submodules, files outside a sparse checkout, and files marked "assume unchanged"."""
 
 
-class Found(NamedTuple):
-    """Entries by their paths, and whether one that is not among them is surely not in the index."""
+class FoundEntries(NamedTuple):
+    """Entries by path; `is_all` is True if every other path is surely not in the index."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, IndexEntry]
     is_all: bool
 
 
 class Entries:
-    """The index of one checkout, from its bytes. What is damaged gives less, or nothing."""
+    """Index of one checkout, parsed from bytes. A corrupt index yields fewer entries, or none."""
 
     def __init__(self, content: bytes, id_bytes: int) -> None:
         self._content = content
@@ -61,14 +61,14 @@ class Entries:
         self._version = int.from_bytes(content[4:8], "big")
         is_known = content[:4] == b"DIRC" and self._version in VERSIONS
         self.count = int.from_bytes(content[8:12], "big") if is_known else 0
-        """How many files it says it has."""
+        """Number of files according to the header."""
 
-    def each(self) -> Iterator[Entry]:
-        """All entries, in the order of their names."""
+    def each(self) -> Iterator[IndexEntry]:
+        """Yield all entries, sorted by name."""
         return self._from(FIRST_ENTRY_AT)
 
-    def under(self, folder: str) -> Iterator[Entry]:
-        """The entries in a folder and below; none when names cannot be looked up."""
+    def under(self, folder: str) -> Iterator[IndexEntry]:
+        """Yield the entries in a folder and below; none if the index version has no random access."""
         lead = f"{folder}/" if folder else ""
         if self._version == 4 and lead:
             return
@@ -77,20 +77,20 @@ class Entries:
                 return
             yield entry
 
-    def find(self, paths: Sequence[str]) -> Found:
-        """The entries of files; none in version 4, where a name is told by all names before it."""
+    def find(self, paths: Sequence[str]) -> FoundEntries:
+        """Return the entries of files; none for version 4, where a name depends on all names before."""
         if self._version == 4 or not self.count:
-            return Found({}, False)
-        found: dict[str, Entry] = {}
+            return FoundEntries({}, False)
+        found: dict[str, IndexEntry] = {}
         for path in paths:
             at = self._lower_bound(path.encode("utf-8", "replace"))
             entry = next(self._from(at), None)
             if entry is not None and entry.path == path:
                 found[path] = entry
-        return Found(found, True)
+        return FoundEntries(found, True)
 
     def endings(self) -> Counter[str]:
-        """How often names end in what, as `py`; of a large index, in 64 pieces of 8 KiB all over it."""
+        """Count file endings, as `py`. A large index is sampled: 64 pieces of 8 KiB, spread evenly."""
         content = self._content
         if len(content) <= _WINDOWS * _WINDOW_BYTES:
             windows: list[bytes] = [content]
@@ -100,21 +100,22 @@ class Entries:
         counts: Counter[bytes] = Counter()
         for window in windows if self.count else ():
             counts.update(_ENDING.findall(window))
-        told: Counter[str] = Counter()
+        endings_found: Counter[str] = Counter()
         for ending, number in counts.items():
-            told[ending.decode().lower()] += number
-        return told
+            endings_found[ending.decode().lower()] += number
+        return endings_found
 
-    def _from(self, at: int) -> Iterator[Entry]:
-        """The entries from where one begins."""
+    def _from(self, at: int) -> Iterator[IndexEntry]:
+        """Yield the entries from an offset on."""
         for raw in walk(self._content, at, self.count, self._id_bytes, self._version):
             entry = self._entry(raw)
             if entry is None:
                 return
             yield entry
 
-    def _entry(self, raw: RawEntry) -> Entry | None:
-        """What stands at an entry; None unless its mode is known, and its name as long as it says."""
+    def _entry(self, raw: RawEntry) -> IndexEntry | None:
+        """Return the entry at an offset, or None if the mode is unknown or the name length disagrees with the
+        header."""
         content, (at, name, _) = self._content, raw
         id_end = at + HEAD_BYTES + self._id_bytes
         mtime_s, mtime_ns, mode, size = _HEAD.unpack_from(content, at)
@@ -123,16 +124,16 @@ class Entries:
         flags, path = content[id_end], name.decode("utf-8", "replace")
         is_left_out = flags & _ASSUMED_UNCHANGED or (flags & EXTENDED and content[id_end + 2] & _SKIPPED)
         is_watched = mode in _PLAIN_MODES and not is_left_out and "\ufffd" not in path and not leads_out(name)
-        return Entry(path, content[at + HEAD_BYTES : id_end].hex(), mtime_s, mtime_ns, size, is_watched)
+        return IndexEntry(path, content[at + HEAD_BYTES : id_end].hex(), mtime_s, mtime_ns, size, is_watched)
 
     def _fits(self, at: int, name: bytes) -> bool:
-        """Return whether a name has the length that its entry says."""
+        """Return True if a name has the length stated in the entry."""
         flags_at = at + HEAD_BYTES + self._id_bytes
         length = (self._content[flags_at] << 8 | self._content[flags_at + 1]) & _NAME_LENGTH
         return length in (_NAME_LENGTH, len(name))
 
     def _lower_bound(self, name: bytes) -> int:
-        """Where the first entry begins whose name is not before this one."""
+        """Return the offset of the first entry with a name not less than `name`."""
         low, high = FIRST_ENTRY_AT, len(self._content)
         for _ in range(_MAX_PROBES):
             if high - low <= 8:
@@ -140,7 +141,7 @@ class Entries:
             middle = (low + high) // 2
             found = self._next_begin(middle, min(high, middle + _MAX_ENTRY_LENGTH))
             if found is None:
-                high = middle  # after the last entry, or no other begins before `high`
+                high = middle  # after the last entry, or no other entry begins before `high`
                 continue
             at, own, after = found
             if own < name:
@@ -153,9 +154,9 @@ class Entries:
         return found[0] if found else len(self._content)
 
     def _next_begin(self, start: int, end: int) -> RawEntry | None:
-        """The first entry that begins in a stretch.
+        """Return the first entry beginning in a range of offsets.
 
-        Entries begin at multiples of eight from the first, with a known mode and the length of the name."""
+        Entries begin at multiples of eight from the first entry, with a known mode and a matching name length."""
         content = self._content
         for at in range(start + (FIRST_ENTRY_AT - start) % 8, end, 8):
             if content[at + _MODE_AT : at + _MODE_AT + 4] not in _MODE_BYTES:

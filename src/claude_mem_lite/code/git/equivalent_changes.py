@@ -1,4 +1,4 @@
-"""Whether the work of a branch is in another line of history although its commits are not: by squash or rebase."""
+"""Detection of squashes and rebases: the work of a branch is in another line of history, in other commits."""
 
 import heapq
 import time
@@ -19,29 +19,29 @@ _LARGEST_TEXT_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Where two lines of history part, and what one of them has of its own, newest first."""
+    """Point where two lines of history part, with the commits only the second line has, newest first."""
 
     base: str
     own: tuple[str, ...]
     begun: int
-    """When the first of these was committed, in seconds since 1970; 0 when there is none."""
+    """Time of the first own commit, in seconds since 1970; 0 if the line has no own commits."""
 
 
 class _Likeness(Enum):
-    """How far a change of one file is the same as another."""
+    """Similarity of two changes to one file."""
 
     SAME = 1
     ALIKE = 2
-    """Some lines are the same: it may be the same work with changes, as a review asks for them."""
+    """Some lines are equal: possibly the same work, changed after a review."""
     DIFFERENT = 3
     UNREADABLE = 4
-    """Too large to compare, or not here."""
+    """The content is too large to compare, or missing."""
     NONE = 5
-    """The file is left as it was."""
+    """The file is unchanged."""
 
 
 def find_fork(commits: Commits, head: Ancestry, tip: str, deadline: float) -> Fork | None:
-    """The newest commit that a tip shares with a head; None when that cannot be told. '' when they share nothing."""
+    """Return the fork of a tip from a head, with base '' for unrelated histories. None: unknown."""
     first = commits.get(tip)
     if first is None:
         return None
@@ -68,17 +68,17 @@ def find_fork(commits: Commits, head: Ancestry, tip: str, deadline: float) -> Fo
     return Fork(base, tuple(own), int(begun) if own else 0)
 
 
-class Work:
-    """Compares what commits do, whatever they are called.
+class WorkComparison:
+    """Comparison of commits by content, independent of their ids.
 
-    The work of a branch is in a head when one commit there does all that the branch does since it parted (a squash),
-    or when for every commit of the branch that is no merge there is one that does the same (a rebase, cherry-picks).
-    A commit does the same when it leaves each of the branch's files as the branch does, or adds and removes the same
-    lines in it: the file may have been changed by others before. It may touch more files, because a changelog or a
-    version is often added on the way, and what else it does takes nothing away from the work that is compared.
-    A file that cannot be compared, such as a large lock file, says nothing if another one does the same. Where a
-    commit does much the same, with changes as a review asks for them, it cannot be told.
-    A branch that in the end changes nothing has no work that could be found."""
+    The work of a branch is in a head if a single commit does all the branch does since the fork (a squash), or if every
+    commit of the branch, merges aside, has an equal commit (a rebase, cherry-picks). Two commits are equal if both
+    leave each of the branch's files in the same state, or add and remove the same lines: others may have changed the
+    file before. The commit in the head may touch more files, because a changelog or a version is often added on the
+    way.
+
+    A file too large to compare, as a large lock file, is ignored if another file is equal. If a commit is only similar,
+    as after a review, the answer is unknown. A branch with no net change has no work to find."""
 
     def __init__(self, objects: Objects, commits: Commits, trees: Trees) -> None:
         self._objects = objects
@@ -86,7 +86,7 @@ class Work:
         self._trees = trees
 
     def is_in(self, head: Ancestry, tip: str, deadline: float) -> bool | None:
-        """Whether the work of a tip is in a head; None when that cannot be told, or not in time."""
+        """Return True if a head has the work of a tip. None: unknown, for want of objects or time."""
         fork = find_fork(self._commits, head, tip, deadline)
         if fork is None:
             return None
@@ -104,7 +104,8 @@ class Work:
     def _is_done(
         self, whole: Changes, steps: list[Changes], candidates: list[str], before: Ancestry, deadline: float
     ) -> bool | None:
-        """Whether some candidates do the whole, or all of its steps. What was there before it began does not count."""
+        """Return True if the candidates do the whole change, or all steps. Commits from before the fork do not
+        count."""
         missing, unsure = list(steps), list[Changes]()
         for id_ in candidates[:_MAX_CANDIDATES] if whole else ():
             done = self._done_by(id_, [whole, *missing], deadline)
@@ -120,7 +121,7 @@ class Work:
         return None if is_unsure or (whole and len(candidates) > _MAX_CANDIDATES) else False
 
     def _steps(self, own: tuple[str, ...], deadline: float) -> list[Changes] | None:
-        """What each commit of a branch does, without merges; nothing when they are too many to look for."""
+        """Return the changes of each commit of a branch, without merges; an empty list if the branch has too many."""
         steps: list[Changes] = []
         for id_ in own:
             commit = self._commits.get(id_)
@@ -136,9 +137,10 @@ class Work:
         return steps
 
     def _candidates(self, head: Ancestry, fork: Fork, deadline: float) -> list[str] | None:
-        """Commits of a head that may repeat those of a branch: a copy is made later than what it copies.
+        """Return the commits of a head with a possible copy of a commit of the branch: a copy is newer than the
+        original.
 
-        Those after the newest of the branch come first, because that is when branches are merged."""
+        Commits after the newest commit of the branch come first, because branches are merged then."""
         base, newest = self._commits.get(fork.base), self._commits.get(fork.own[0])
         if base is None or newest is None:
             return None
@@ -148,8 +150,8 @@ class Work:
             return None
         return [*later, *after[: len(after) - len(later)]]
 
-    def _done_by(self, id_: str, wanted: list[Changes], deadline: float) -> dict[_Likeness, list[Changes]] | None:
-        """Which of these changes a commit makes, among others, and which it may be making; None: no time to tell."""
+    def _done_by(self, id_: str, expected: list[Changes], deadline: float) -> dict[_Likeness, list[Changes]] | None:
+        """Return the changes a commit makes, split into equal and similar. None: time ran out."""
         done: dict[_Likeness, list[Changes]] = {_Likeness.SAME: [], _Likeness.ALIKE: []}
         if time.monotonic() > deadline:
             return None
@@ -161,7 +163,7 @@ class Work:
         if old is None or new is None:
             return done
         touched = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
-        for changes in wanted:
+        for changes in expected:
             if all(path.partition("/")[0] in touched for path in changes):
                 likeness = self._likeness(changes, parent.tree, commit.tree, deadline)
                 if likeness is None:
@@ -171,7 +173,7 @@ class Work:
         return done
 
     def _likeness(self, changes: Changes, before: str, after: str, deadline: float) -> _Likeness | None:
-        """How far changes are made between two trees; None when there was no time to tell."""
+        """Return the similarity of changes to the difference of two trees. None: time ran out."""
         found: set[_Likeness] = set()
         for path, ids in changes.items():
             if time.monotonic() > deadline:
@@ -184,22 +186,22 @@ class Work:
         return _Likeness.DIFFERENT if _Likeness.DIFFERENT in found and len(found) == 1 else _Likeness.ALIKE
 
     def _likeness_of_file(
-        self, path: str, wanted: tuple[str, str], before: str, after: str, deadline: float
+        self, path: str, expected: tuple[str, str], before: str, after: str, deadline: float
     ) -> _Likeness:
-        """Whether a change between two trees leaves a file the same, or adds and removes the same lines."""
+        """Compare the change of a file between two trees with an expected change: same result, or same lines."""
         old, new = self._trees.find(before, path, deadline), self._trees.find(after, path, deadline)
         if old is None or new is None:
             return _Likeness.UNREADABLE
-        if old == new or bool(new) != bool(wanted[1]):
+        if old == new or bool(new) != bool(expected[1]):
             return _Likeness.NONE
-        if new == wanted[1]:
+        if new == expected[1]:
             return _Likeness.SAME
-        one, other = self._line_changes(old, new), self._line_changes(*wanted)
-        if one is None or other is None:
+        made, meant = self._line_changes(old, new), self._line_changes(*expected)
+        if made is None or meant is None:
             return _Likeness.UNREADABLE
-        if one == other and any(one):
+        if made == meant and any(made):
             return _Likeness.SAME
-        shared = (line for made, meant in zip(one, other, strict=True) for line in made.keys() & meant.keys())
+        shared = (line for first, second in zip(made, meant, strict=True) for line in first.keys() & second.keys())
         return _Likeness.ALIKE if any(line.strip() for line in shared) else _Likeness.DIFFERENT
 
     def _line_changes(self, old: str, new: str) -> tuple[Counter[bytes], Counter[bytes]] | None:
@@ -210,7 +212,7 @@ class Work:
         return after - before, before - after
 
     def _between(self, parents: tuple[str, ...], id_: str, deadline: float) -> Changes | None:
-        """What changes from the first of some commits, or from nothing, to another."""
+        """Return the changes from the first parent, or from nothing, to a commit."""
         before = self._commits.get(parents[0]) if parents else None
         after = self._commits.get(id_)
         if after is None or (parents and before is None):

@@ -1,20 +1,20 @@
-"""git's objects by id: loose ones, packed ones, and those of alternates. What is damaged or too large is missing."""
+"""git's objects by id: loose, packed, or from alternates. A corrupt or too large object counts as missing."""
 
 import os
 from pathlib import Path
 
 from claude_mem_lite.code.git.packs import BLOB, COMMIT, TREE, Pack, apply_delta, inflate, pack_names
-from claude_mem_lite.code.git.safe_files import OBJECT_ID, OpenFiles, list_folder, open_file, read_text
+from claude_mem_lite.code.git.safe_files import OBJECT_ID, GitFiles, list_folder, open_file, read_text
 
 _KINDS = {b"commit": COMMIT, b"tree": TREE, b"blob": BLOB}
 _MAX_PACKS = 2_000
 _MAX_ALTERNATES = 16
 _LARGEST_TREE_BYTES = 1024 * 1024
-_MAX_CHAIN_LENGTH = 300  # git makes chains of 50, and once made them of 250
+_MAX_CHAIN_LENGTH = 300  # git makes chains of 50, and once made chains of 250
 _COMMIT_HEAD_BYTES = 64 * 1024
-# What an object is made from may be this many times larger than the object may be.
+# The base of a delta may be this many times larger than the limit of the object.
 _LARGER_BASE = 4
-# For all differences of one object together: a chain takes no longer than some 20 ms, whatever it was made for.
+# Limits for all deltas of an object together: a chain takes some 20 ms at most, even a hostile chain.
 _MAX_STEPS = 50_000
 _MAX_MADE_BYTES = 64 * 1024 * 1024
 _LOOSE_LEAD_BYTES = 32
@@ -22,25 +22,25 @@ _RECENT_BYTES = 4 * 1024 * 1024
 
 
 class Objects:
-    """The objects of a repository. One thread at a time."""
+    """Objects of a repository. For one thread at a time."""
 
     def __init__(self, common: Path) -> None:
         self._folders = _with_alternates(common / "objects")
-        self._files = OpenFiles()
+        self._files = GitFiles()
         self._packs: list[Pack] | None = None
         self._recent: dict[tuple[int, int], tuple[int, bytes]] = {}
         self._recent_bytes = 0
 
     def commit_head(self, id_: str) -> bytes | None:
-        """The beginning of a commit, which names its tree, its parents and its time."""
+        """Return the beginning of a commit, with tree, parents and time."""
         return self._read(id_, COMMIT, _COMMIT_HEAD_BYTES, begin=True)
 
     def tree(self, id_: str) -> bytes | None:
-        """What is written in a folder; None when it is larger than 1 MiB (some 25,000 names) or not here."""
+        """Return the content of a tree, or None if the tree is missing or larger than 1 MiB (some 25,000 names)."""
         return self._read(id_, TREE, _LARGEST_TREE_BYTES)
 
     def blob(self, id_: str, most: int) -> bytes | None:
-        """What a file holds; None when it is larger than `most` bytes or not here."""
+        """Return the content of a file, or None if the blob is missing or larger than `most` bytes."""
         return self._read(id_, BLOB, most)
 
     def _read(self, id_: str, kind: int, most: int, *, begin: bool = False) -> bytes | None:
@@ -66,16 +66,16 @@ class Objects:
                 for folder in self._folders
                 for name in pack_names(list_folder(folder, "pack", _MAX_PACKS))
             ]
-        for place, pack in enumerate(self._packs):
+        for position, pack in enumerate(self._packs):
             offset = pack.find(id_)
             if offset is not None:
-                if place:  # the next one is most likely in the same pack
-                    self._packs.insert(0, self._packs.pop(place))
+                if position:  # the next object is most likely in the same pack
+                    self._packs.insert(0, self._packs.pop(position))
                 return self._at(pack, offset, most, begin)
         return None
 
     def _at(self, pack: Pack, offset: int, most: int, begin: bool) -> tuple[int, bytes] | None:
-        """The object at an offset of a pack, put together from the differences it is made of."""
+        """Return the object at an offset of a pack, rebuilt from its chain of deltas."""
         deltas: list[tuple[int, bytes]] = []
         largest = budget = _LARGER_BASE * most
         while (found := self._recent.get((id(pack), offset))) is None:
@@ -97,17 +97,18 @@ class Objects:
             budget -= len(content)
             offset = entry.base
         steps, left_bytes = _MAX_STEPS, _MAX_MADE_BYTES
-        for place, delta in reversed(deltas):
+        for position, delta in reversed(deltas):
             made = apply_delta(found[1], delta, min(largest, left_bytes), steps)
             if made is None:
                 return None
             found = found[0], made[0]
             steps, left_bytes = steps - made[1], left_bytes - len(made[0])
-            self._keep(pack, place, found)
+            self._keep(pack, position, found)
         return found if len(found[1]) <= most or begin else None
 
     def _keep(self, pack: Pack, offset: int, found: tuple[int, bytes]) -> None:
-        """Objects are stored as differences to each other: without this, a chain would be read anew for each link."""
+        """Cache an object. Objects are stored as deltas of each other: without the cache, each link would reread the
+        chain."""
         size = len(found[1])
         if size > _RECENT_BYTES // 8:
             return
@@ -118,7 +119,7 @@ class Objects:
 
 
 def _loose_object(opened: int, most: int, begin: bool) -> tuple[int, bytes] | None:
-    """An object from a file of its own, which says before it what it is and how large."""
+    """Return the object in a loose file, after checking kind and size in the header."""
 
     def read(size: int, at: int) -> bytes:
         try:
@@ -136,11 +137,11 @@ def _loose_object(opened: int, most: int, begin: bool) -> tuple[int, bytes] | No
 
 
 def _with_alternates(objects: Path) -> list[Path]:
-    """The folder of a repository's objects and those of others it borrows from."""
+    """Return the object folder of a repository, and the folders of all alternates."""
     folders = [objects]
     for folder in folders:  # grows on the way
         for line in read_text(folder, "info/alternates").splitlines():
-            other = Path(os.path.normpath(folder / line.strip()))
-            if line.strip() and not line.startswith("#") and other not in folders and len(folders) < _MAX_ALTERNATES:
-                folders.append(other)
+            path = Path(os.path.normpath(folder / line.strip()))
+            if line.strip() and not line.startswith("#") and path not in folders and len(folders) < _MAX_ALTERNATES:
+                folders.append(path)
     return folders

@@ -1,4 +1,4 @@
-"""One pack of objects with its index (version 2), read where it is needed, so that nothing of it stays in memory."""
+"""One pack of objects with its index (version 2). Bytes are read on demand: nothing of the pack stays in memory."""
 
 import re
 import zlib
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from claude_mem_lite.code.git.safe_files import OpenFiles
+from claude_mem_lite.code.git.safe_files import GitFiles
 
 COMMIT, TREE, BLOB = 1, 2, 3
 _OFFSET_DELTA, _ID_DELTA = 6, 7
@@ -19,21 +19,21 @@ _PACK_NAME = re.compile(r"pack-[0-9a-f]{40,64}\.idx")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """How an object stands in a pack: whole, or as the difference to another one of the same pack."""
+class PackEntry:
+    """Header of an object in a pack: a whole object, or a delta to another object of the same pack."""
 
     kind: int
     size: int
     start: int
-    """Where its compressed bytes begin."""
+    """Offset of the compressed bytes."""
     base: int | None = None
-    """The offset of the object it differs from."""
+    """Offset of the delta's base object."""
 
 
 class Pack:
-    """Objects by id. What cannot be read is not there; whether bytes are those that were written is not checked."""
+    """Objects of a pack by id. Unreadable objects count as missing; checksums are not verified."""
 
-    def __init__(self, files: OpenFiles, objects: Path, index: str, id_bytes: int) -> None:
+    def __init__(self, files: GitFiles, objects: Path, index: str, id_bytes: int) -> None:
         self._files = files
         self._objects = objects
         self._index = f"pack/{index}"
@@ -45,23 +45,23 @@ class Pack:
         if _FANOUT_END + self._count * (id_bytes + 8) > files.size(objects, self._index):
             self._fanout, self._count = bytes(1024), 0
 
-    def find(self, wanted: bytes) -> int | None:
-        """The offset of an object; None when this pack does not have it."""
-        low, high = self._first_from(wanted[0]), self._first_from(wanted[0] + 1)
+    def find(self, target: bytes) -> int | None:
+        """Return the offset of an object, or None if the pack does not have the object."""
+        low, high = self._first_from(target[0]), self._first_from(target[0] + 1)
         while high - low > _MAX_NAMES_AT_ONCE:
             middle = (low + high) // 2
-            if self._names(middle, 1) <= wanted:
+            if self._names(middle, 1) <= target:
                 low = middle
             else:
                 high = middle
         names = self._names(low, high - low)
-        at = names.find(wanted)
+        at = names.find(target)
         while at > 0 and at % self._id_bytes:
-            at = names.find(wanted, at + 1)
+            at = names.find(target, at + 1)
         return self._offset(low + at // self._id_bytes) if at >= 0 else None
 
-    def entry(self, offset: int) -> Entry | None:
-        """What stands at an offset; None when that is nothing."""
+    def entry(self, offset: int) -> PackEntry | None:
+        """Return the header at an offset, or None if the offset holds no valid header."""
         head = self._files.read(self._objects, self._data, _HEADER_BYTES, offset)
         if len(head) < 2:
             return None
@@ -73,29 +73,29 @@ class Pack:
             size |= (head[at] & 127) << shift
             at, shift = at + 1, shift + 7
         if kind in (COMMIT, TREE, BLOB):
-            return Entry(kind, size, offset + at)
+            return PackEntry(kind, size, offset + at)
         if kind == _OFFSET_DELTA:
             back, at = _offset_back(head, at)
-            return Entry(kind, size, offset + at, offset - back) if 0 < back < offset else None
+            return PackEntry(kind, size, offset + at, offset - back) if 0 < back < offset else None
         if kind == _ID_DELTA and len(head) >= at + self._id_bytes:
             base = self.find(head[at : at + self._id_bytes])
-            return Entry(kind, size, offset + at + self._id_bytes, base) if base is not None else None
+            return PackEntry(kind, size, offset + at + self._id_bytes, base) if base is not None else None
         return None
 
-    def content(self, entry: Entry, most: int) -> bytes | None:
-        """The first bytes of what an entry holds, all of them if there are no more than `most`."""
-        wanted = min(entry.size, most)
-        found = inflate(lambda size, at: self._files.read(self._objects, self._data, size, entry.start + at), wanted)
-        return found if found is not None and len(found) == wanted else None
+    def content(self, entry: PackEntry, most: int) -> bytes | None:
+        """Return the first `most` bytes of an entry's content."""
+        target = min(entry.size, most)
+        found = inflate(lambda size, at: self._files.read(self._objects, self._data, size, entry.start + at), target)
+        return found if found is not None and len(found) == target else None
 
     def _first_from(self, first_byte: int) -> int:
-        """How many of the names begin with a lower byte."""
+        """Return the number of ids with a lower first byte."""
         if first_byte == 0:
             return 0
         return int.from_bytes(self._fanout[first_byte * 4 - 4 : first_byte * 4], "big")
 
     def _names(self, first: int, count: int) -> bytes:
-        if not 0 < count <= _MAX_NAMES_AT_ONCE or first + count > self._count:  # the fanout of a damaged index
+        if not 0 < count <= _MAX_NAMES_AT_ONCE or first + count > self._count:  # the fanout of a corrupt index
             return b""
         at = _FANOUT_END + first * self._id_bytes
         return self._files.read(self._objects, self._index, count * self._id_bytes, at)
@@ -114,24 +114,24 @@ class Pack:
 
 
 def pack_names(entries: list[tuple[str, bool]]) -> list[str]:
-    """The indexes of packs among what is in a folder."""
+    """Return the pack indexes among the entries of a folder."""
     return [name for name, is_folder in entries if not is_folder and _PACK_NAME.fullmatch(name)]
 
 
 def inflate(read: Callable[[int, int], bytes], most: int) -> bytes | None:
-    """The first bytes of a compressed stream, all of them if there are no more than `most`; None when it is damaged.
+    """Return the first `most` bytes of a compressed stream, or None if the stream is corrupt.
 
-    Never more than that is decompressed, nor more read than such a stream can take."""
+    Decompression stops after `most` bytes, and reading stops after the longest input possible for `most` bytes."""
     stream = zlib.decompressobj()
     parts: list[bytes] = []
     left, at = most, 0
     try:
         while left > 0 and not stream.eof:
-            given = read(min(max(_CHUNK_BYTES, left), 65_536), at)
-            if not given or at > 2 * most + _CHUNK_BYTES:
+            chunk = read(min(max(_CHUNK_BYTES, left), 65_536), at)
+            if not chunk or at > 2 * most + _CHUNK_BYTES:
                 return None
-            at += len(given)
-            part = stream.decompress(given, left)
+            at += len(chunk)
+            part = stream.decompress(chunk, left)
             parts.append(part)
             left -= len(part)
     except zlib.error:
@@ -140,10 +140,10 @@ def inflate(read: Callable[[int, int], bytes], most: int) -> bytes | None:
 
 
 def apply_delta(base: bytes, delta: bytes, most: int, most_steps: int) -> tuple[bytes, int] | None:
-    """An object from the one it differs from, and how many steps that took; None when it does not fit.
+    """Return an object built from a base and a delta, and the number of steps. None: the delta does not fit the base.
 
-    Nor is anything made of more than `most` bytes, or in more than `most_steps`: a step may give a single byte, so
-    that a small file could keep us busy for long."""
+    The result is limited to `most` bytes and `most_steps` steps: a step may add a single byte, so a small file could
+    cause long work."""
     base_size, at = _size(delta, 0)
     size, at = _size(delta, at)
     if base_size != len(base) or size > most:
@@ -187,7 +187,8 @@ def _size(delta: bytes, at: int) -> tuple[int, int]:
 
 
 def _offset_back(head: bytes, at: int) -> tuple[int, int]:
-    """How far back a base stands, and where the number ends; 0 when it does not end."""
+    """Return the distance of a delta's base, and the end offset of the number; distance 0 if the number does not
+    end."""
     back = head[at] & 127 if at < len(head) else 0
     while at < len(head) and head[at] & 128:
         at += 1

@@ -1,7 +1,7 @@
-"""A folder -> the marks that its project is known by, read from git's own files. Starts no git: a hostile repository's
-configuration may name programs to run, and the worker has no child processes.
+"""Identity of the project of a folder, read from git's own files.
 
-`store.projects` turns the marks into the project that is stored under them."""
+git is never started: the configuration of a hostile repository may name programs to run, and the worker has no child
+processes. `store.projects` maps the identity to a stored project."""
 
 import os
 import re
@@ -22,21 +22,22 @@ _SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
 
 
 def find_place(folder: str) -> Place:
-    """The place of a folder. Its `project` is the id that a new project gets there: the normalised git remote, else the
-    shared git folder, else the path itself; `store.projects.locate` knows the id that a project was given before.
+    """Return the location of a folder.
 
-    Worktrees and subdirectories of one repository are one project; two repositories of one name are two.
-    Any text has a place: what is no folder of this machine is a project of its own."""
+    `project` is the id for a new project: the normalised git remote, else the shared git folder, else the path.
+    `store.projects.locate` knows the id assigned earlier. Worktrees and subdirectories of a repository share a project;
+    two repositories of the same name are two projects. Any text has a location: a text that is no folder of the machine
+    is a project of its own."""
     folder = folder.encode("utf-8", "replace").decode()
     if not os.path.isabs(folder):
         return Place(project=_NOWHERE, name=_NOWHERE, root="")
     try:
-        return _place(Path(os.path.realpath(folder)))
+        return _locate(Path(os.path.realpath(folder)))
     except (OSError, ValueError):  # too long, or with a NUL: no such folder can exist
         return Place(project=folder.replace("\x00", ""), name=_NOWHERE, root="")
 
 
-def _place(folder: Path) -> Place:
+def _locate(folder: Path) -> Place:
     found = find_checkout(folder)
     if found is None:
         return Place(project=str(folder), name=folder.name or "/", root=str(folder), path=str(folder))
@@ -49,21 +50,21 @@ def _place(folder: Path) -> Place:
 
 
 def normalise_remote(url: str) -> str:
-    """`host/owner/name` of a remote, in one spelling for ssh and https, without credentials; '' if local."""
+    """Return `host/owner/name` of a remote, equal for ssh and https, without credentials; '' for a local remote."""
     address = re.split(r"[?#]", url.strip(), maxsplit=1)[0]
     match = _URL_REMOTE.match(address) or _SCP_REMOTE.match(address)
     if match is None or address.lower().startswith("file:"):
         return ""
-    # A password may hold an @ itself: what comes before the last one is not the host.
+    # A password may contain an @: the host follows the last @.
     host = match["host"].rpartition("@")[2].lower()
     name, _, port = host.partition(":")
     path = match["path"].strip("/").removesuffix(".git").strip("/")
-    place = f"{name}/{path}" if port in _USUAL_PORTS else f"{host}/{path}"
-    return redact(place)[:_MAX_NAME_LENGTH] if path and name else ""
+    address_path = f"{name}/{path}" if port in _USUAL_PORTS else f"{host}/{path}"
+    return redact(address_path)[:_MAX_NAME_LENGTH] if path and name else ""
 
 
 def _remote(common: Path) -> str:
-    """The normalised address of `origin`, else of the first remote that has one."""
+    """Return the normalised address of `origin`, else of the first remote with an address."""
     addresses: dict[str, str] = {}
     name = ""
     for line in read_text(common, "config").splitlines():

@@ -1,4 +1,4 @@
-"""What HEAD's logs tell of branches, also of those that are gone: where they were left, and whether work was done."""
+"""Facts about branches from HEAD's logs, deleted branches included: the last commit, and the time of the last work."""
 
 import re
 from dataclasses import dataclass, replace
@@ -20,19 +20,19 @@ _MADE = re.compile(r"(?:commit|cherry-pick|revert|am)\b|.*: Merge made by")
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is known of a branch by the logs of the checkouts it was in."""
+    """Facts about a branch from the logs of its checkouts."""
 
     left_at: str = ""
-    """The commit it was last seen at."""
+    """Last known commit."""
     seen: int = 0
-    """When that was, in seconds since 1970."""
+    """Time of `left_at`, in seconds since 1970."""
     made: int = 0
-    """When a commit was last made on it; 0: none that is known of."""
+    """Time of the last commit made on the branch; 0 if none is known."""
     renamed_to: str = ""
 
 
 def read_traces(common: Path) -> dict[str, Trace]:
-    """The traces that branches left in the logs of HEAD, in the main checkout and in all worktrees."""
+    """Return the traces of branches in the logs of HEAD, in the main checkout and in all worktrees."""
     traces: dict[str, Trace] = {}
     _follow(traces, common, "")
     for name, is_folder in list_folder(common, "worktrees", _MAX_WORKTREES):
@@ -42,7 +42,7 @@ def read_traces(common: Path) -> dict[str, Trace]:
 
 
 def _follow(traces: dict[str, Trace], common: Path, checkout: str) -> None:
-    """Note what the log of one checkout's HEAD tells of each branch it was on."""
+    """Record each branch named by the log of one checkout's HEAD."""
     lines, _ = _lines(common, f"{checkout}logs/HEAD")
     left = (_LEFT.match(message) for *_, message in lines)
     first = next((match[1] for match in left if match), None)
@@ -63,7 +63,8 @@ def _follow(traces: dict[str, Trace], common: Path, checkout: str) -> None:
 
 
 def last_made(common: Path, branch: str) -> int | None:
-    """When a commit was last made on a branch by its own log; 0 when none was since it was created, None: unknown."""
+    """Return the time of the last commit made on a branch, by the branch's log. 0: none since the creation; None:
+    unknown."""
     lines, is_whole = _lines(common, f"logs/refs/heads/{branch}")
     made = [when for _, _, when, message in lines if _MADE.match(message)]
     if made:
@@ -72,7 +73,8 @@ def last_made(common: Path, branch: str) -> int | None:
 
 
 def created(common: Path, branch: str) -> int | None:
-    """When a branch was created under its name, by its own log; None when that does not tell."""
+    """Return the time of a branch's creation under its name, by the branch's log, or None if the log lacks the
+    beginning."""
     lines, is_whole = _lines(common, f"logs/refs/heads/{branch}")
     return lines[0][2] if lines and is_whole and not lines[0][0].strip("0") else None
 
@@ -85,7 +87,8 @@ def _note(traces: dict[str, Trace], branch: str, commit: str, when: int, *, made
 
 
 def _lines(common: Path, log: str) -> tuple[list[tuple[str, str, int, str]], bool]:
-    """The lines of a log, oldest first, each as old commit, new commit, time and message; and whether that is all."""
+    """Return the lines of a log, oldest first, as (old commit, new commit, time, message), and True if the log is
+    complete."""
     tail, is_whole = read_tail(common, log, _TAIL_BYTES)
     found = (_LINE.fullmatch(line) for line in tail.decode("utf-8", "replace").split("\n"))
     return [(line[1], line[2], int(line[3]), line[4]) for line in found if line], is_whole

@@ -1,4 +1,5 @@
-"""Branches by git's files: loose refs and packed ones. Reftables are not read: such a repository shows no branches."""
+"""Branches from git's files: loose refs and packed refs. Reftables are not read: a repository with reftables shows no
+branches."""
 
 import os
 from contextlib import suppress
@@ -18,20 +19,20 @@ _BRANCH_LEADS = (b" refs/heads/", b" refs/remotes/")
 
 
 def read_refs(common: Path, lead: str) -> dict[str, str]:
-    """Refs under `refs/heads` or another lead, by the rest of their names, each with its commit."""
+    """Return refs with a prefix, as `refs/heads`, by the rest of the name, each with its commit."""
     found = packed_refs(common, f"{lead}/")
     found.update(_loose_refs(common, lead))
     return {name.removeprefix(f"{lead}/"): commit for name, commit in found.items()}
 
 
 def packed_refs(common: Path, lead: str) -> dict[str, str]:
-    """What `packed-refs` holds of the branches, here or of remotes, whose full names begin like this."""
+    """Return the local and remote branches in `packed-refs` with a prefix of the full name."""
     opened = open_file(common, "packed-refs")
     if opened is None:
         return {}
     try:
         state = os.fstat(opened)
-        # Asked with every event: a forge may keep a ref of each of its 200,000 requests in there.
+        # Called for every event: a forge may store a ref for each of 200,000 pull requests.
         branches = _packed_branches(_Packed(opened, common, state.st_ino, state.st_mtime_ns, state.st_size))
     finally:
         os.close(opened)
@@ -40,7 +41,7 @@ def packed_refs(common: Path, lead: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
-    """A file of packed refs as it was when it was opened."""
+    """Cache key: a `packed-refs` file in the state of its opening."""
 
     opened: int = field(compare=False)
     common: Path
@@ -64,7 +65,7 @@ def _packed_branches(packed: _Packed) -> dict[str, str]:
 
 
 def _add_branches(found: dict[str, str], lines: bytes) -> None:
-    """Add the branches among whole lines; all others are passed over without looking at each of them."""
+    """Add the branches in a block of whole lines. Other refs are skipped without a loop over the lines."""
     for lead in _BRANCH_LEADS:
         at = lines.find(lead)
         while at >= 0 and len(found) < _MAX_REFS:
@@ -76,7 +77,7 @@ def _add_branches(found: dict[str, str], lines: bytes) -> None:
 
 
 def symbolic_ref(folder: Path, name: str) -> str:
-    """The full name of the ref that a ref stands for; '' when it is an ordinary one or not there."""
+    """Return the full name of a symbolic ref's target; '' if the ref is ordinary or missing."""
     target = read_text(folder, name).strip()
     ref = target.removeprefix("ref:").strip()
     return ref if target.startswith("ref:") and REF.fullmatch(ref) else ""

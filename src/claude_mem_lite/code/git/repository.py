@@ -1,6 +1,6 @@
-"""One repository as seen from one checkout, by git's files alone: git is never run. For one thread at a time.
+"""One repository, seen from one checkout and read from git's files alone: git is never run. For one thread at a time.
 
-Nothing here raises because of what a repository holds: what is missing, damaged or too large is not there."""
+No content of a repository raises an error: missing, corrupt and too large parts count as absent."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 from claude_mem_lite.code.git.checkout import common_folder, git_folder_of, read_head
 from claude_mem_lite.code.git.commits import Ancestry, Commits, is_on_first_line
 from claude_mem_lite.code.git.entries import Entries
-from claude_mem_lite.code.git.equivalent_changes import Work, find_fork
+from claude_mem_lite.code.git.equivalent_changes import WorkComparison, find_fork
 from claude_mem_lite.code.git.index import LARGEST_BYTES, count_tracked, read_index
 from claude_mem_lite.code.git.objects import Objects
 from claude_mem_lite.code.git.reflog import Trace, created, last_made, read_traces
@@ -30,7 +30,8 @@ _SHA_256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256", re.I | re.M)
 
 
 def open_repository(root: str) -> "Repository | None":
-    """The repository of a checkout with this root, worktrees included; None when it is none."""
+    """Return the repository of a checkout with this root, worktrees included, or None if the folder is no checkout
+    root."""
     if not os.path.isabs(root):
         return None
     try:
@@ -41,7 +42,7 @@ def open_repository(root: str) -> "Repository | None":
 
 
 class Repository:
-    """Opened for one look at it: what it has read of branches and history it does not read again."""
+    """Repository, opened for one request: branches and history are read once and cached."""
 
     def __init__(self, git_folder: Path, common: Path) -> None:
         self.common = common
@@ -49,26 +50,26 @@ class Repository:
         self._objects = Objects(common)
         self._commits = Commits(self._objects)
         self._trees = Trees(self._objects)
-        self._work = Work(self._objects, self._commits, self._trees)
+        self._work = WorkComparison(self._objects, self._commits, self._trees)
         self._ancestries: dict[tuple[str, ...], Ancestry] = {}
         self._refs: dict[str, dict[str, str]] = {}
         self._traces: dict[str, Trace] | None = None
 
     def branches(self) -> dict[str, str]:
-        """Local branches by name, each with its commit."""
+        """Return local branches by name, each with its commit."""
         return self._read_refs("refs/heads")
 
     def remote_branches(self) -> dict[str, str]:
-        """Branches of remotes as last fetched, `origin/NAME`, each with its commit."""
+        """Return the branches of remotes as last fetched, `origin/NAME`, each with its commit."""
         found = self._read_refs("refs/remotes")
         return {name: commit for name, commit in found.items() if not name.endswith("/HEAD")}
 
     def head(self) -> tuple[str, str]:
-        """The branch that is checked out here ('' when none is) and the commit ('' when there is none yet)."""
+        """Return the branch checked out ('' if none) and the commit ('' if unborn)."""
         return read_head(self._git_folder, self.common)
 
     def rebased_branch(self) -> str:
-        """The branch that is being rebased in this checkout, while HEAD is on none; '' when that is not so."""
+        """Return the branch under rebase in the checkout, while HEAD is detached; '' if no rebase is in progress."""
         for folder in ("rebase-merge", "rebase-apply"):
             ref = read_text(self._git_folder, f"{folder}/head-name").strip()
             if REF.fullmatch(ref):
@@ -76,22 +77,22 @@ class Repository:
         return ""
 
     def default_branch(self) -> str:
-        """The branch all work goes to: the remote's own, else one of the usual names, else the only one."""
+        """Return the default branch: the remote's default, else a usual name, else the only branch."""
         local, remote = self.branches(), self.remote_branches()
         target = symbolic_ref(self.common, "refs/remotes/origin/HEAD")
-        told = target.removeprefix("refs/remotes/origin/") if target.startswith("refs/remotes/origin/") else ""
-        if told and (told in local or f"origin/{told}" in remote):
-            return told
+        named = target.removeprefix("refs/remotes/origin/") if target.startswith("refs/remotes/origin/") else ""
+        if named and (named in local or f"origin/{named}" in remote):
+            return named
         usual = [name for name in _USUAL_DEFAULTS if name in local]
         usual += [name for name in _USUAL_DEFAULTS if f"origin/{name}" in remote]
         return usual[0] if usual else next(iter(local)) if len(local) == 1 else ""
 
     def left_at(self, branch: str) -> str:
-        """The commit a branch was last left at, by the logs of HEAD; '' when they do not tell."""
+        """Return the last commit of a branch by the logs of HEAD; '' if unknown."""
         return self._trace(branch).left_at
 
     def renamed_to(self, branch: str) -> str:
-        """What a branch is called now that it was renamed; '' when the logs of HEAD tell of no renaming."""
+        """Return the present name of a renamed branch; '' if the logs of HEAD have no rename."""
         name = branch
         for _ in range(_MAX_RENAMES):
             if not (after := self._trace(name).renamed_to):
@@ -100,38 +101,39 @@ class Repository:
         return name if name != branch else ""
 
     def last_commit_made(self, branch: str) -> int | None:
-        """When a commit was last made on a branch, in seconds since 1970; 0 when never, None when logs do not tell."""
+        """Return the time of the last commit made on a branch, in seconds since 1970. 0: never; None: unknown."""
         made = last_made(self.common, branch)
         return made if made is not None else self._trace(branch).made or None
 
     def created(self, branch: str) -> int | None:
-        """When a branch was created here, in seconds since 1970; None when its log does not tell."""
+        """Return the time of a branch's creation, in seconds since 1970, or None if the branch's log lacks the
+        beginning."""
         return created(self.common, branch)
 
     def commit_time(self, commit: str) -> int | None:
-        """When a commit was made, in seconds since 1970; None when it is not here."""
+        """Return the time of a commit, in seconds since 1970, or None if the commit is missing."""
         found = self._commits.get(commit)
         return found.time if found else None
 
     def first_parent(self, commit: str) -> str:
-        """The commit before another on the same line; '' when there is none."""
+        """Return the first parent of a commit; '' if none."""
         found = self._commits.get(commit)
         return found.parents[0] if found and found.parents else ""
 
     def is_shallow(self) -> bool:
-        """Return whether the beginning of the history was left out when it was cloned."""
+        """Return True if the clone leaves out the beginning of the history."""
         return bool(read_text(self.common, "shallow").strip())
 
     def has_any(self, commits: Iterable[str]) -> bool | None:
-        """Return whether one of these commits is here; None when a shallow clone may have cut all of them off."""
+        """Return True if any of the commits exists. None: a shallow clone may have cut off all of the commits."""
         if any(self._commits.get(commit) for commit in commits):
             return True
         return None if self.is_shallow() else False
 
     def root_commit(self, commit: str) -> str:
-        """Return where the line of first parents of a commit begins; '' when that is not here or too far back.
+        """Return the oldest commit on the line of first parents; '' if the beginning is missing or too far back.
 
-        20,000 commits take 0.4 s of the processor, whatever else the machine does; a hostile one takes 20 ms."""
+        20,000 commits take 0.4 s of CPU time, independent of other load; a hostile commit takes 20 ms."""
         until = time.thread_time() + _MAX_WALK_S
         for _ in range(_MAX_ANCESTORS):
             found = self._commits.get(commit)
@@ -143,64 +145,64 @@ class Repository:
         return ""
 
     def contains(self, head: str, tip: str, deadline: float) -> bool | None:
-        """Whether a tip is a head or one of its ancestors; None when objects are missing or time ran out."""
+        """Return True if a tip is a head or an ancestor of the head. None: objects are missing or time ran out."""
         return self.any_contains((head,), tip, deadline)
 
     def any_contains(self, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
-        """The same for several heads at once, which takes hardly longer than for one."""
+        """Return True if any head contains a tip. Several heads take hardly longer than a single head."""
         if tip in heads:
             return True
         ancestry = self._ancestry(heads)
         found = ancestry.reaches(tip, deadline)
         if found is not False or not ancestry.cut_off:
             return found
-        # What lies beyond the end of a shallow clone cannot hold the tip where it is older than the tip itself.
+        # Commits beyond the end of a shallow clone cannot contain the tip if all of them are older than the tip.
         own = self._ancestry((tip,))
         return False if all(own.reaches(child, deadline) for child in ancestry.cut_off) else None
 
     def is_on_first_line(self, head: str, tip: str, deadline: float) -> bool | None:
-        """Whether a tip is reached from a head by first parents alone: no merge brought it there."""
+        """Return True if first parents alone lead from a head to a tip: no merge brought the tip in."""
         return is_on_first_line(self._commits, head, tip, deadline)
 
     def has_same_work(self, head: str, tip: str, deadline: float) -> bool | None:
-        """Whether the work of a tip beyond what it shares with a head is there by squash or rebase, see `Work`."""
+        """Return True if a head has the own work of a tip by squash or rebase, see `WorkComparison`."""
         return self.any_has_same_work((head,), tip, deadline)
 
     def any_has_same_work(self, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
-        """The same for several heads at once: the work may be in one of them, or part of it in each."""
+        """Return True if the heads together have the own work of a tip: all in a single head, or a part in each."""
         return self._work.is_in(self._ancestry(heads), tip, deadline)
 
     def parted_at(self, head: str, tip: str, deadline: float) -> int | None:
-        """When the first commit was made that a tip has and a head has not, in seconds since 1970; None: unknown."""
+        """Return the time of the first commit of a tip not in a head, in seconds since 1970. None: unknown."""
         fork = find_fork(self._commits, self._ancestry((head,)), tip, deadline)
         return fork.begun or None if fork else None
 
     def tracked(self) -> dict[str, str]:
-        """The files of the index by their paths from the root of the checkout, each with the id of its content."""
+        """Return the files of the index by path from the checkout's root, each with its blob id."""
         found: dict[str, str] = {}
         for path, id_ in self.each_tracked():
             found.setdefault(path, id_)
         return found
 
     def each_tracked(self) -> Iterator[tuple[str, str]]:
-        """The same one by one, for those who have little time; a path in conflict comes more than once."""
+        """Yield the files of the index, for callers with a deadline. A path in conflict comes more than once."""
         return read_index(self._git_folder, self._id_bytes())
 
     def entries(self) -> Entries:
-        """The index to look into, of which nothing is read that nobody asks for; empty when it is over 32 MiB."""
+        """Return the index for random access, parsed on demand; empty if larger than 32 MiB."""
         content = read_bytes(self._git_folder, "index", LARGEST_BYTES + 1) or b""
         return Entries(content if len(content) <= LARGEST_BYTES else b"", self._id_bytes())
 
     def tracked_count(self) -> int:
-        """How many files the index says it has."""
+        """Return the number of files by the index header."""
         return count_tracked(self._git_folder)
 
     def has_split_index(self) -> bool:
-        """Whether a part of the index stands in another file, which is not read."""
+        """Return True if a part of the index is in a shared file, which is not read."""
         return any(name.startswith("sharedindex.") for name, _ in list_folder(self._git_folder, "", _MAX_IN_FOLDER))
 
     def blob_at(self, commit: str, path: str, deadline: float = inf) -> str | None:
-        """The id of what a commit has at a path; '' when there is nothing, None when that cannot be told in time."""
+        """Return the blob id at a path of a commit. '': no file; None: unknown, for want of objects or time."""
         found = self._commits.get(commit)
         return self._trees.find(found.tree, path, deadline) if found else None
 

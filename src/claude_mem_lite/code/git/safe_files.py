@@ -1,6 +1,7 @@
-"""git's files, read with care: no links, no pipes, nothing outside git's folders, never more than asked for.
+"""Safe reading of git's files: no links, no pipes, nothing outside git's folders, never more than the limit.
 
-All of `git/` reads by this. A repository may be hostile, so what cannot be read like this is not there."""
+All of `git/` reads through this module. A repository may be hostile: a file that cannot be read safely counts as
+missing."""
 
 import os
 import re
@@ -10,14 +11,14 @@ from pathlib import Path
 
 SMALL_BYTES = 256 * 1024
 OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-# No `..` and no name that begins with a dot: git allows neither, and `.invalid` is what HEAD says with reftables.
+# `..` and names with a leading dot are refused: git allows neither, and with reftables HEAD says `.invalid`.
 REF = re.compile(r"refs/(?!.*\.\.)(?!.*/\.)[\w./+@#,=()!&%-]{1,240}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_folder(folder: Path, name: str) -> int | None:
-    """A descriptor of a folder, or of one inside it that no link leads to; None when there is none."""
+    """Return a descriptor of a folder, or of an inner folder reached without links; None if no such folder exists."""
     try:
         opened = os.open(folder, _FOLDER)
         for part in name.split("/") if name else ():
@@ -34,7 +35,7 @@ def open_folder(folder: Path, name: str) -> int | None:
 
 
 def open_file(folder: Path, name: str) -> int | None:
-    """A descriptor of a plain file inside a folder; None when there is none, or a link, pipe or device."""
+    """Return a descriptor of a plain file in a folder, or None if the file is missing, a link, a pipe or a device."""
     inner, _, last = name.rpartition("/")
     outer = open_folder(folder, inner)
     if outer is None:
@@ -52,7 +53,7 @@ def open_file(folder: Path, name: str) -> int | None:
 
 
 def read_bytes(folder: Path, name: str, limit: int) -> bytes | None:
-    """The beginning of a file inside a folder; None when it cannot be read."""
+    """Return the first `limit` bytes of a file in a folder, or None if the file is unreadable."""
     opened = open_file(folder, name)
     if opened is None:
         return None
@@ -68,7 +69,7 @@ def read_bytes(folder: Path, name: str, limit: int) -> bytes | None:
 
 
 def read_tail(folder: Path, name: str, limit: int) -> tuple[bytes, bool]:
-    """The end of a file inside a folder, and whether that is all of it."""
+    """Return the last `limit` bytes of a file in a folder, and True if the file has no more bytes."""
     opened = open_file(folder, name)
     if opened is None:
         return b"", True
@@ -82,12 +83,12 @@ def read_tail(folder: Path, name: str, limit: int) -> tuple[bytes, bool]:
 
 
 def read_text(folder: Path, name: str, limit: int = SMALL_BYTES) -> str:
-    """The beginning of a small text file; nothing when it cannot be read."""
+    """Return the beginning of a small text file; '' if the file is unreadable."""
     return (read_bytes(folder, name, limit) or b"").decode("utf-8", "replace")
 
 
 def list_folder(folder: Path, name: str, most: int) -> list[tuple[str, bool]]:
-    """What is in a folder inside a folder, by name: each with whether it is a folder itself; links are left out."""
+    """Return the entries of an inner folder, sorted by name, each with True for a folder. Links are left out."""
     opened = open_folder(folder, name)
     if opened is None:
         return []
@@ -106,22 +107,22 @@ def list_folder(folder: Path, name: str, most: int) -> list[tuple[str, bool]]:
     return sorted(found)
 
 
-class OpenFiles:
-    """Files that are read here and there, a few of them kept open; closed when nobody holds this any more."""
+class GitFiles:
+    """Cache of open files for random reads. The files are closed when the object is garbage-collected."""
 
-    _MOST = 24
+    _MAX_OPEN = 24
 
     def __init__(self) -> None:
         self._opened: dict[tuple[Path, str], int] = {}
         weakref.finalize(self, _close_all, self._opened)
 
     def size(self, folder: Path, name: str) -> int:
-        """How many bytes a file has; 0 when it cannot be read."""
+        """Return the size of a file in bytes; 0 if the file is unreadable."""
         descriptor = self._open(folder, name)
         return os.fstat(descriptor).st_size if descriptor is not None else 0
 
     def read(self, folder: Path, name: str, size: int, offset: int) -> bytes:
-        """Up to `size` bytes from an offset; fewer, or none, when the file has no more or cannot be read."""
+        """Return up to `size` bytes from an offset; fewer at the end of the file, none if the file is unreadable."""
         descriptor = self._open(folder, name)
         try:
             return os.pread(descriptor, size, offset) if descriptor is not None else b""
@@ -134,7 +135,7 @@ class OpenFiles:
             return known
         opened = open_file(folder, name)
         if opened is not None:
-            while len(self._opened) >= self._MOST:
+            while len(self._opened) >= self._MAX_OPEN:
                 os.close(self._opened.pop(next(iter(self._opened))))
             self._opened[folder, name] = opened
         return opened

@@ -1,7 +1,7 @@
-"""What `git status` would name, as far as that can be told at once: by comparing git's index with the files.
+"""Approximation of `git status`: compare git's index with the files.
 
-Git is not run and no folder is walked. A checkout of some thousand files is looked at whole; of a larger one, the files
-that are asked about and those beside them."""
+git is not run, and no folder is walked. A checkout of some thousand files is compared completely; in a larger checkout,
+only the requested files and their neighbours."""
 
 import hashlib
 import os
@@ -11,22 +11,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from claude_mem_lite.code.git.entries import Entries, Entry
+from claude_mem_lite.code.git.entries import Entries, IndexEntry
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.git.safe_files import read_bytes
 
-_MAX_LOOKED_AT = 2_000
+_MAX_COMPARED = 2_000
 _MAX_BESIDE, _MAX_OF_A_FOLDER = 600, 100
 _LARGEST_HASHED = 256 * 1024
-_FILES_PER_LOOK_AT_CLOCK = 32
+_FILES_PER_CLOCK_CHECK = 32
 
 
 def touched(
     repository: Repository, entries: Entries, root: str, first: Sequence[str], most: int, deadline: float
 ) -> list[str]:
-    """Files that differ from the last commit, at most so many: those of `first` in their order, then by name.
+    """Return up to `most` files with changes since the last commit: files of `first` in order, then others by name.
 
-    A file of `first` that git does not know counts when it is there: somebody made it."""
+    An untracked file of `first` counts if the file exists."""
     found: dict[str, None] = {}
     known = entries.find(first)
     is_all = known.is_all and not repository.has_split_index()
@@ -43,7 +43,7 @@ def touched(
             is_touched = _differs_from_commit(repository, commit, root, path, deadline)
         if is_touched:
             found[path] = None
-    for entry in _others(entries, first, deadline):
+    for entry in _further_entries(entries, first, deadline):
         if len(found) >= most:
             break
         if entry.path not in found and _differs(root, entry):
@@ -51,25 +51,26 @@ def touched(
     return list(found)[:most]
 
 
-def _others(entries: Entries, first: Sequence[str], deadline: float) -> Iterator[Entry]:
-    """Every entry of a small index; of a large one, those in the folders of the files that are asked about."""
-    if entries.count <= _MAX_LOOKED_AT:
-        yield from _in_time(entries.each(), deadline, _MAX_LOOKED_AT)
+def _further_entries(entries: Entries, first: Sequence[str], deadline: float) -> Iterator[IndexEntry]:
+    """Yield every entry of a small index; for a large index, the entries in the folders of the requested files."""
+    if entries.count <= _MAX_COMPARED:
+        yield from _in_time(entries.each(), deadline, _MAX_COMPARED)
         return
     folders = dict.fromkeys(path.rpartition("/")[0] for path in first)
     beside = (entry for folder in folders if folder for entry in islice(entries.under(folder), _MAX_OF_A_FOLDER))
     yield from _in_time(beside, deadline, _MAX_BESIDE)
 
 
-def _in_time(entries: Iterable[Entry], deadline: float, most: int) -> Iterator[Entry]:
+def _in_time(entries: Iterable[IndexEntry], deadline: float, most: int) -> Iterator[IndexEntry]:
     for number, entry in enumerate(entries):
-        if number >= most or (number % _FILES_PER_LOOK_AT_CLOCK == 0 and time.monotonic() > deadline):
+        if number >= most or (number % _FILES_PER_CLOCK_CHECK == 0 and time.monotonic() > deadline):
             return
         yield entry
 
 
-def _differs(root: str, entry: Entry) -> bool:
-    """Whether a file is not as it was staged. What git noted no state of, it would have to read: that is left out."""
+def _differs(root: str, entry: IndexEntry) -> bool:
+    """Return True if a file differs from the staged state. Entries without recorded state would need reading, and are
+    skipped."""
     if not entry.is_watched or entry.mtime_s == 0:
         return False
     try:
@@ -84,17 +85,17 @@ def _differs(root: str, entry: Entry) -> bool:
         entry.mtime_ns == 0 or now.st_mtime_ns % 10**9 == entry.mtime_ns
     )
     if now.st_size & 0xFFFFFFFF != entry.size:
-        return not (entry.size == 0 and is_same_time)  # git writes 0 for what changed in the second it was staged
+        return not (entry.size == 0 and is_same_time)  # git writes 0 for a file changed in the second of its staging
     return not is_same_time and _content_differs(root, entry)
 
 
-def _content_differs(root: str, entry: Entry) -> bool:
-    """Whether a file of the same size has other bytes; one that is too large to read now is taken to be the same."""
+def _content_differs(root: str, entry: IndexEntry) -> bool:
+    """Return True if a file of equal size has other bytes. A file too large to read counts as equal."""
     return _blob_id(root, entry.path, len(entry.id)) not in (None, entry.id)
 
 
 def _differs_from_commit(repository: Repository, commit: str, root: str, path: str, deadline: float) -> bool:
-    """The same for a file whose entry is not at hand: by what the last commit has there."""
+    """Return True if a file without an index entry differs from the last commit."""
     before = repository.blob_at(commit, path, deadline) if commit else ""
     if before is None or not _is_plain_file(root, path):
         return bool(before)
@@ -102,7 +103,7 @@ def _differs_from_commit(repository: Repository, commit: str, root: str, path: s
 
 
 def _blob_id(root: str, path: str, digits: int) -> str | None:
-    """The id git would give a file's content; None when it is too large to be read now, or cannot be."""
+    """Return the blob id of a file's content, or None if the file is unreadable or too large."""
     data = read_bytes(Path(root), path, _LARGEST_HASHED + 1)
     if data is None or len(data) > _LARGEST_HASHED:
         return None
@@ -110,7 +111,7 @@ def _blob_id(root: str, path: str, digits: int) -> str | None:
     return make(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def _is_staged(repository: Repository, commit: str, entry: Entry, deadline: float) -> bool:
+def _is_staged(repository: Repository, commit: str, entry: IndexEntry, deadline: float) -> bool:
     before = repository.blob_at(commit, entry.path, deadline) if commit else ""
     return before is not None and before != entry.id
 

@@ -1,4 +1,4 @@
-"""What files a commit has, and which of them differ between two commits. Only what differs is looked into."""
+"""Files of commits, and the differences between two commits. Equal subtrees are skipped."""
 
 import time
 from typing import NamedTuple
@@ -13,41 +13,41 @@ _FOLDER = b"40000"
 _FILES = (b"100644", b"100755", b"100664", b"120000", b"160000")
 
 
-class Item(NamedTuple):
-    """What stands under a name in a tree: another tree, or a file (a link and a submodule count as such)."""
+class TreeEntry(NamedTuple):
+    """Entry of a tree: another tree, or a file (links and submodules included)."""
 
     is_folder: bool
     id: str
 
 
 Changes = dict[str, tuple[str, str]]
-"""Paths of files that differ, each with its id before and after, '' where it is not there."""
+"""Changed files by path, each with the blob id before and after, '' where absent."""
 
 
 class Trees:
-    """The trees of a repository by id."""
+    """Trees of a repository by id."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._known: dict[str, dict[str, Item]] = {}
+        self._known: dict[str, dict[str, TreeEntry]] = {}
         self._kept = 0
         self._contents: dict[str, bytes] = {}
         self._kept_bytes = 0
 
-    def get(self, id_: str) -> dict[str, Item] | None:
-        """What a tree holds by name; '' is the empty one; None when it is not here."""
+    def get(self, id_: str) -> dict[str, TreeEntry] | None:
+        """Return the entries of a tree by name; '' is the empty tree. None: the tree is missing."""
         if not id_:
             return {}
         known = self._known.get(id_)
         if known is None:
             content = self._content(id_)
-            known = _items(content, len(id_) // 2) if content is not None else None
+            known = _entries(content, len(id_) // 2) if content is not None else None
             if known is not None:
                 self._keep(id_, known)
         return known
 
     def find(self, root: str, path: str, deadline: float) -> str | None:
-        """The id of the file at a path; '' when there is none, None when that cannot be told, or not in time."""
+        """Return the blob id of the file at a path. '': no file; None: unknown, for want of objects or time."""
         *folders, name = path.split("/")
         at = root
         for folder in folders:
@@ -60,24 +60,24 @@ class Trees:
         found = self._find(at, name, deadline)
         return None if found is None else "" if found.is_folder else found.id
 
-    def _find(self, tree: str, name: str, deadline: float) -> Item | None:
-        """What a tree has under one name, without an id when that is nothing; None when that cannot be told."""
+    def _find(self, tree: str, name: str, deadline: float) -> TreeEntry | None:
+        """Return the entry of a tree with a name, with an empty id if no entry exists. None: unknown."""
         content = self._content(tree) if time.monotonic() <= deadline else None
         if content is None:
             return None
         try:
-            # One name is found a hundred times faster than all are read, and a folder may have tens of thousands.
-            return _item(content, name.encode("utf-8", "surrogateescape"), len(tree) // 2)
-        except UnicodeEncodeError:  # half a character: no file is called like that
-            return Item(False, "")
+            # Finding a single name is a hundred times faster than parsing all, and a folder may have tens of thousands.
+            return _entry(content, name.encode("utf-8", "surrogateescape"), len(tree) // 2)
+        except UnicodeEncodeError:  # half a character: no file has such a name
+            return TreeEntry(False, "")
 
     def changes(self, before: str, after: str, deadline: float) -> Changes | None:
-        """What differs between two trees; None when trees are missing, or that is too much or takes too long."""
+        """Return the differences between two trees. None: a tree is missing, or a limit of size or time was reached."""
         found: Changes = {}
         left = [("", before, after)]
         while left:
-            lead, one, other = left.pop()
-            old, new = self.get(one), self.get(other)
+            lead, old_id, new_id = left.pop()
+            old, new = self.get(old_id), self.get(new_id)
             if old is None or new is None or lead.count("/") > _DEEPEST:
                 return None
             for name in old.keys() | new.keys():
@@ -105,7 +105,7 @@ class Trees:
                 self._kept_bytes += len(content)
         return content
 
-    def _keep(self, id_: str, items: dict[str, Item]) -> None:
+    def _keep(self, id_: str, items: dict[str, TreeEntry]) -> None:
         if len(items) > _MAX_KEPT // 4:
             return
         while self._known and self._kept + len(items) > _MAX_KEPT:
@@ -114,25 +114,25 @@ class Trees:
         self._kept += len(items)
 
 
-def _item(content: bytes, name: bytes, id_bytes: int) -> Item:
-    """What is written in a tree under a name; nothing when there is no such name."""
-    wanted = b" %b\0" % name
-    at = content.find(wanted)
+def _entry(content: bytes, name: bytes, id_bytes: int) -> TreeEntry:
+    """Return the entry with a name in a tree's content; an empty entry if none exists."""
+    needle = b" %b\0" % name
+    at = content.find(needle)
     while at >= 0:
         is_folder = content[max(0, at - 6) : at] not in _FILES
         start = at - (len(_FOLDER) if is_folder else len(_FILES[0]))
-        # Before it stands nothing, or the id of another one, and before that the end of a name.
+        # The bytes before an entry are either absent, or the id of another entry, preceded by the end of a name.
         is_entry = start == 0 or (start > id_bytes and content[start - id_bytes - 1] == 0)
         if is_entry and (not is_folder or content[start:at] == _FOLDER):
-            id_at = at + len(wanted)
-            return Item(is_folder, content[id_at : id_at + id_bytes].hex())
-        at = content.find(wanted, at + 1)
-    return Item(False, "")
+            id_at = at + len(needle)
+            return TreeEntry(is_folder, content[id_at : id_at + id_bytes].hex())
+        at = content.find(needle, at + 1)
+    return TreeEntry(False, "")
 
 
-def _items(content: bytes, id_bytes: int) -> dict[str, Item] | None:
-    """What is written in a tree; None when it is damaged."""
-    found: dict[str, Item] = {}
+def _entries(content: bytes, id_bytes: int) -> dict[str, TreeEntry] | None:
+    """Parse a tree; None if the content is corrupt."""
+    found: dict[str, TreeEntry] = {}
     at, end = 0, len(content)
     while at < end:
         space = content.find(b" ", at, at + 8)
@@ -141,6 +141,6 @@ def _items(content: bytes, id_bytes: int) -> dict[str, Item] | None:
         if space < 0 or zero < 0 or id_end > end:
             return None
         name = content[space + 1 : zero].decode("utf-8", "surrogateescape")
-        found[name] = Item(content[at:space] == _FOLDER, content[zero + 1 : id_end].hex())
+        found[name] = TreeEntry(content[at:space] == _FOLDER, content[zero + 1 : id_end].hex())
         at = id_end
     return found

@@ -1,17 +1,17 @@
-"""How a project is tested, checked, built and run, by the names of targets and scripts that its manifests have.
+"""Commands to test, lint, format, build and run a project, from the targets and scripts named in manifests.
 
-Only names from our own lists are looked for, and told as the call of what runs them, never what they do: nothing that a
-foreign repository made up becomes part of a command, but for a program that is called like the project itself."""
+Only names from fixed lists are recognised, and a command names the runner and the target, never the target's content.
+Text invented by a foreign repository never becomes part of a command, except a program with the project's own name."""
 
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
-from claude_mem_lite.code.manifests.manifest_files import Root, Table, is_plain_name
+from claude_mem_lite.code.manifests.manifest_files import ManifestFolder, Table, is_plain_name
 
 Purpose = Literal["test", "lint", "format", "build", "run"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
-# Targets and scripts by what they are for, the plainest name first.
+# Names of targets and scripts by purpose, plainest name first.
 _NAMES: dict[Purpose, tuple[str, ...]] = {
     "test": ("test", "tests", "check", "test:unit", "unit", "ci"),
     "lint": ("lint", "check", "typecheck", "type-check", "clippy", "vet"),
@@ -21,7 +21,7 @@ _NAMES: dict[Purpose, tuple[str, ...]] = {
 }
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _JUSTFILES = ("justfile", "Justfile", ".justfile")
-# For single lines, that are cut: see `Root.lines`.
+# For single, truncated lines: see `ManifestFolder.lines`.
 _MAKE_TARGETS = re.compile(r"([\w.-]{1,60}+(?: {1,8}+[\w.-]{1,60}+){0,20}) {0,8}+::?(?![=:])", re.A)
 _JUST_RECIPE = re.compile(r"@?([\w-]{1,60}+)(?: [^:=]{0,150}+)?:(?!=)", re.A)
 _GO_MODULE = re.compile(r"module[ \t]{1,8}+\S")
@@ -29,7 +29,7 @@ _CMAKE_PROJECT = re.compile(r"(?i)[ \t]{0,16}+project[ \t]{0,8}+\(")
 _CMAKE_TESTS = re.compile(r"(?i)[ \t]{0,16}+(?:enable_testing[ \t]{0,8}+\(|include[ \t]{0,8}+\([ \t]{0,8}+CTest)")
 _PROGRAM = re.compile(r"[a-z][a-z0-9_-]{1,30}")
 _CHECKERS = {"ruff": "ruff check", "flake8": "flake8", "pylint": "pylint", "mypy": "mypy", "pyright": "pyright"}
-_NO_TEST = "no test specified"  # what npm writes into a new package.json
+_NO_TEST = "no test specified"  # written by npm into a new package.json
 
 
 class Command(NamedTuple):
@@ -37,17 +37,17 @@ class Command(NamedTuple):
     line: str
 
 
-def commands(root: Root) -> list[Command]:
-    """One command for each purpose that something tells of, in the order of the purposes.
+def commands(root: ManifestFolder) -> list[Command]:
+    """Return a command for each purpose found, in the order of the purposes.
 
-    What people wrote down for all of it comes first: a Makefile, then scripts, then what is usual in the language."""
+    Commands written by people come first: a Makefile, then scripts, then the usual commands of the language."""
     found: dict[Purpose, str] = {}
     for purpose, line in _each(root):
         found.setdefault(purpose, line)
     return [Command(purpose, found[purpose]) for purpose in PURPOSES if purpose in found]
 
 
-def _each(root: Root) -> Iterator[Command]:
+def _each(root: ManifestFolder) -> Iterator[Command]:
     yield from _makefile(root)
     yield from _justfile(root)
     yield from _package_json(root)
@@ -61,27 +61,28 @@ def _each(root: Root) -> Iterator[Command]:
 
 
 def _named(lead: str, names: set[str]) -> Iterator[Command]:
-    """The commands for what is known by its name, each name for one purpose: `check` is for tests when none are."""
+    """Yield commands for known names, each name for one purpose: `check` counts as a test only without a test
+    target."""
     used: set[str] = set()
     for purpose in PURPOSES:
-        name = next((one for one in _NAMES[purpose] if one in names and one not in used), None)
+        name = next((candidate for candidate in _NAMES[purpose] if candidate in names and candidate not in used), None)
         if name:
             used.add(name)
             yield Command(purpose, f"{lead} {name}")
 
 
-def _makefile(root: Root) -> Iterator[Command]:
+def _makefile(root: ManifestFolder) -> Iterator[Command]:
     lines = next((root.lines(name) for name in _MAKEFILES if root.text(name)), [])
     names = {name for line in lines if (found := _MAKE_TARGETS.match(line)) for name in found[1].split()}
     yield from _named("make", names)
 
 
-def _justfile(root: Root) -> Iterator[Command]:
+def _justfile(root: ManifestFolder) -> Iterator[Command]:
     lines = next((root.lines(name) for name in _JUSTFILES if root.text(name)), [])
     yield from _named("just", {found[1] for line in lines if (found := _JUST_RECIPE.match(line))})
 
 
-def _package_json(root: Root) -> Iterator[Command]:
+def _package_json(root: ManifestFolder) -> Iterator[Command]:
     scripts = root.table("package.json").at("scripts")
     names = {name for name in scripts.names() if _NO_TEST not in scripts.at(name).text()}
     locks = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
@@ -90,7 +91,7 @@ def _package_json(root: Root) -> Iterator[Command]:
         yield Command(purpose, line.replace(" run test", " test") if line.endswith(" run test") else line)
 
 
-def _python(root: Root) -> Iterator[Command]:
+def _python(root: ManifestFolder) -> Iterator[Command]:
     project = root.table("pyproject.toml")
     tools = project.at("tool")
     runner = "uv run " if root.has("uv.lock") else "poetry run " if root.has("poetry.lock") else ""
@@ -113,11 +114,11 @@ def _python(root: Root) -> Iterator[Command]:
 
 
 def _own_program(project: Table) -> list[str]:
-    """The program that is called like the project: other names may be anything, and would be told as what to run."""
+    """Return the program with the project's name: any other name could be arbitrary text, shown as a command."""
     own = project.at("project", "name").text() or project.at("tool", "poetry", "name").text()
     programs = {*project.at("project", "scripts").names(), *project.at("tool", "poetry", "scripts").names()}
     spelled = (own, own.lower(), own.lower().replace("_", "-"), own.lower().replace("-", "_"))
-    return [one for one in spelled if one in programs and _PROGRAM.fullmatch(one) and is_plain_name(one)][:1]
+    return [name for name in spelled if name in programs and _PROGRAM.fullmatch(name) and is_plain_name(name)][:1]
 
 
 def _has_pytest(project: Table) -> bool:
@@ -128,7 +129,7 @@ def _has_pytest(project: Table) -> bool:
     )
 
 
-def _cargo(root: Root) -> Iterator[Command]:
+def _cargo(root: ManifestFolder) -> Iterator[Command]:
     manifest = root.table("Cargo.toml")
     if not manifest.at("package") and not manifest.at("workspace"):
         return
@@ -140,7 +141,7 @@ def _cargo(root: Root) -> Iterator[Command]:
         yield Command("run", "cargo run")
 
 
-def _go(root: Root) -> Iterator[Command]:
+def _go(root: ManifestFolder) -> Iterator[Command]:
     if not any(map(_GO_MODULE.match, root.lines("go.mod"))):
         return
     yield Command("test", "go test ./...")
@@ -151,7 +152,7 @@ def _go(root: Root) -> Iterator[Command]:
         yield Command("run", "go run .")
 
 
-def _java(root: Root) -> Iterator[Command]:
+def _java(root: ManifestFolder) -> Iterator[Command]:
     if "<project" in root.text("pom.xml"):
         program = "./mvnw" if root.has("mvnw") else "mvn"
         yield Command("test", f"{program} test")
@@ -162,18 +163,18 @@ def _java(root: Root) -> Iterator[Command]:
         yield Command("build", f"{program} build")
 
 
-def _ruby(root: Root) -> Iterator[Command]:
+def _ruby(root: ManifestFolder) -> Iterator[Command]:
     if root.has("spec") and "rspec" in root.text("Gemfile"):
         yield Command("test", "bundle exec rspec")
     if root.has("Rakefile"):
         yield Command("test", "bundle exec rake" if root.has("Gemfile") else "rake")
 
 
-def _composer(root: Root) -> Iterator[Command]:
+def _composer(root: ManifestFolder) -> Iterator[Command]:
     yield from _named("composer", set(root.table("composer.json").at("scripts").names()))
 
 
-def _cmake(root: Root) -> Iterator[Command]:
+def _cmake(root: ManifestFolder) -> Iterator[Command]:
     lines = root.lines("CMakeLists.txt")
     if any(map(_CMAKE_PROJECT.match, lines)):
         yield Command("build", "cmake -B build && cmake --build build")

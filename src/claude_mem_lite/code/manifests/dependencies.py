@@ -1,15 +1,15 @@
-"""What a project mainly stands on: the names of what it needs to run, few of them, and the version of its language."""
+"""Main dependencies of a project: names of run-time requirements, and the language version."""
 
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from claude_mem_lite.code.manifests.manifest_files import Root, is_plain_name
+from claude_mem_lite.code.manifests.manifest_files import ManifestFolder, is_plain_name
 
-MOST = 10
+MAX_LISTED = 10
 MAX_COUNTED = 300
-"""Of more names than this nobody needs to know the number."""
-# For single lines, that are cut (see `Root.lines`), or pieces of a bounded length.
+"""Limit of counted names; a larger number is of no use."""
+# For single, truncated lines (see `ManifestFolder.lines`), or pieces of bounded length.
 _REQUIREMENT = re.compile(
     r"[ \t]{0,8}+([A-Za-z0-9][\w.-]{0,60}+)[ \t]{0,8}+(?:\[[^\]]{0,100}+\])?[ \t]{0,8}+(?:[<>=!~;@,(\r]|$)"
 )
@@ -27,26 +27,26 @@ _CMAKE = re.compile(r"(?i)[ \t]{0,16}+find_package[ \t]{0,8}+\([ \t]{0,8}+(\w{1,
 _MAX_DEPENDENCY_LENGTH = 2_000
 
 
-def dependencies(root: Root) -> tuple[str, ...]:
-    """The names, in the order of the manifests; what only adds to another one of them is left out."""
+def dependencies(root: ManifestFolder) -> tuple[str, ...]:
+    """Return the names in the order of the manifests, without extensions of other listed names."""
     names = list(dict.fromkeys(islice(_each(root), MAX_COUNTED)))
     known = frozenset(names)
     return tuple(name for name in names if is_plain_name(name) and not _is_part(name, known))
 
 
-def language_version(root: Root) -> str:
-    """What the project asks of its language, as `Python >=3.11`; '' when it does not say."""
-    told = {
+def language_version(root: ManifestFolder) -> str:
+    """Return the required language version, as `Python >=3.11`; '' if none is stated."""
+    stated = {
         "Python": root.table("pyproject.toml").at("project", "requires-python").text(),
         "Rust": root.table("Cargo.toml").at("package", "rust-version").text(),
         "Go": next(_firsts(_GO_VERSION, root.lines("go.mod")), ""),
         "Node": root.table("package.json").at("engines", "node").text(),
         "PHP": root.table("composer.json").at("require", "php").text(),
     }
-    return next((f"{name} {text}" for name, text in told.items() if _VERSION.fullmatch(text)), "")
+    return next((f"{name} {text}" for name, text in stated.items() if _VERSION.fullmatch(text)), "")
 
 
-def _each(root: Root) -> Iterator[str]:
+def _each(root: ManifestFolder) -> Iterator[str]:
     project = root.table("pyproject.toml")
     yield from _required(project.at("project", "dependencies").texts())
     yield from (name for name in project.at("tool", "poetry", "dependencies").names() if name != "python")
@@ -71,22 +71,22 @@ def _each(root: Root) -> Iterator[str]:
 
 
 def _firsts(pattern: re.Pattern[str], lines: Iterable[str]) -> Iterator[str]:
-    """What a pattern captures at the beginning of each line that fits."""
+    """Yield the first group of a pattern for each matching line."""
     return (found[1] for line in lines if (found := pattern.match(line)))
 
 
 def _of_maven(text: str) -> Iterator[str]:
     for block in text.split("<dependency>", MAX_COUNTED + 1)[1 : MAX_COUNTED + 1]:
-        told = block[:_MAX_DEPENDENCY_LENGTH].partition("</dependency>")[0]
-        if "<scope>test" not in told and (found := _ARTIFACT.search(told)):
+        content = block[:_MAX_DEPENDENCY_LENGTH].partition("</dependency>")[0]
+        if "<scope>test" not in content and (found := _ARTIFACT.search(content)):
             yield found[1]
 
 
 def _required(lines: Iterable[str]) -> Iterator[str]:
-    """The names in lines as pip reads them."""
+    """Yield the names in pip requirement lines."""
     return _firsts(_REQUIREMENT, (line for line in lines if not line.lstrip().startswith(("#", "-"))))
 
 
 def _is_part(name: str, known: frozenset[str]) -> bool:
-    """Whether a name is another one with something after it: `tree-sitter-python` beside `tree-sitter`."""
+    """Return True if a name extends another listed name: `tree-sitter-python` beside `tree-sitter`."""
     return any(sign in "-/" and name[:at] in known for at, sign in enumerate(name))

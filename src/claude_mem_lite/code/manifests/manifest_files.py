@@ -1,10 +1,10 @@
-"""The manifests of a checkout, read with care: plain files in its root, a bounded piece of each, nothing is run.
+"""Safe reading of the manifests of a checkout: plain files in the root, a bounded part of each, nothing is run.
 
-A repository may be foreign, and made to be slow. What is broken, too large or behind a link is not there, and all that
-is done with what is read takes time in proportion to its length: the thread that looks works for all projects. There is
-no clock in it, so that a busy machine reads what an idle one does.
+A repository may be hostile and built to be slow. A broken, too large or linked file counts as missing, and all work on
+the content takes linear time, because the thread serves all projects. No clock is involved, so a busy machine reads the
+same as an idle machine.
 
-Names that a foreign repository gives to things: which of them may be repeated to an agent."""
+`is_plain_name` decides about names from a foreign repository: only plain names may be repeated to an agent."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.project_config import is_modest
 
 LARGEST_BYTES = 64 * 1024
-# Generated parts make this one long, and reading JSON is quick.
+# Generated parts make this file long, and parsing JSON is quick.
 _LARGEST_PACKAGE = 256 * 1024
 _MAX_BYTES = 512 * 1024
 _MAX_LINES = 2_000
@@ -56,10 +56,16 @@ MANIFESTS = (
     ".justfile",
 )
 READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
+_MAX_NAME_LENGTH = 80
+# Each part of a name with slashes is matched separately: `github.com/gin-gonic/gin`.
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
+_BETWEEN_WORDS = re.compile(r"[._/@-]")
+_MAX_WORDS = 5
+_SPEAKS = frozenset("you your must should shall always never instructions prompt please".split())  # noqa: SIM905
 
 
-class Root:
-    """The root of a checkout, whose files are read once each, and half a megabyte of them in all."""
+class ManifestFolder:
+    """Root of a checkout. Each file is read once, and half a megabyte in all."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
@@ -67,22 +73,22 @@ class Root:
         self._texts: dict[str, str] = {}
         self._tables: dict[str, Table] = {}
         self.used: dict[str, None] = {}
-        """The files that gave something, in order: `text` was asked for them and they were there."""
+        """Files read with content, in order."""
 
     def has(self, name: str) -> bool:
-        """Whether a plain file, or a folder, of this name is there."""
+        """Return True if a plain file, or a folder, of this name exists."""
         try:
             return not stat.S_ISLNK(os.lstat(self._path / name).st_mode)
         except (OSError, ValueError):
             return False
 
     def text(self, name: str) -> str:
-        """What a file says, of a long one how it begins; nothing when it is missing or no plain file."""
+        """Return the beginning of a file's text; '' if the file is missing or no plain file."""
         if name not in self._texts:
             limit = min(_LARGEST_PACKAGE if name == "package.json" else LARGEST_BYTES, self._left)
             raw = read_bytes(self._path, name, limit + 1) or b""
             self._left -= min(len(raw), limit)
-            # Half of TOML or JSON is neither.
+            # Truncated TOML or JSON cannot be parsed.
             whole = len(raw) <= limit or not name.endswith((".toml", ".json"))
             self._texts[name] = raw[:limit].decode("utf-8-sig", "replace") if whole else ""
         if self._texts[name]:
@@ -90,11 +96,11 @@ class Root:
         return self._texts[name]
 
     def lines(self, name: str) -> list[str]:
-        """The first lines of a file, each without what goes on for too long."""
+        """Return the first lines of a file, each truncated."""
         return [line[:_MAX_LINE_LENGTH] for line in self.text(name).split("\n")[:_MAX_LINES]]
 
     def table(self, name: str) -> "Table":
-        """What a TOML or JSON file holds; nothing when it is broken."""
+        """Return the content of a TOML or JSON file; an empty table if the file is broken."""
         text = self.text(name)
         if name not in self._tables:
             self._tables[name] = Table(_read(text, is_toml=name.endswith(".toml")))
@@ -111,7 +117,7 @@ def _read(text: str, *, is_toml: bool) -> object:
 
 
 class Table:
-    """A value out of a manifest, of which nothing is known: what is asked for and is something else is not there."""
+    """Untyped value from a manifest. A value of an unexpected type counts as missing."""
 
     def __init__(self, value: object) -> None:
         self._value = value
@@ -129,30 +135,22 @@ class Table:
         return self._value if isinstance(self._value, str) else ""
 
     def names(self) -> list[str]:
-        """The names in a table, in their order."""
+        """Return the keys of a table, in order."""
         return [key for key in self._value if isinstance(key, str)] if isinstance(self._value, Mapping) else []
 
     def texts(self) -> list[str]:
-        """The strings of a list, in their order."""
+        """Return the strings of a list, in order."""
         is_list = isinstance(self._value, Sequence) and not isinstance(self._value, str)
         return [item for item in self._value if isinstance(item, str)] if is_list else []  # type: ignore[attr-defined]
 
 
-_LONGEST = 80
-# Of a name with slashes, each part by itself: `github.com/gin-gonic/gin`.
-_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
-_BETWEEN_WORDS = re.compile(r"[._/@-]")
-_MAX_WORDS = 5
-_SPEAKS = frozenset("you your must should shall always never instructions prompt please".split())  # noqa: SIM905
-
-
 def is_plain_name(name: str) -> bool:
-    """Whether a name is short, of plain letters, and no sentence with hyphens for its blanks."""
-    parts = name.removeprefix("@").split("/") if len(name) <= _LONGEST else []
+    """Return True if a name is short, of plain letters, and no sentence with hyphens for spaces."""
+    parts = name.removeprefix("@").split("/") if len(name) <= _MAX_NAME_LENGTH else []
     if not parts or not all(map(_PART.fullmatch, parts)):
         return False
     words = [_BETWEEN_WORDS.split(part.lower()) for part in parts]
-    if any(len(one) > _MAX_WORDS for one in words):
+    if any(len(part_words) > _MAX_WORDS for part_words in words):
         return False
-    told = [word for one in words for word in one]
-    return not (_SPEAKS & set(told) or reads_like_an_order(" ".join(told)))
+    all_words = [word for part_words in words for word in part_words]
+    return not (_SPEAKS & set(all_words) or reads_like_an_order(" ".join(all_words)))

@@ -1,23 +1,22 @@
-"""What a project is, in one sentence: what its manifest says of it, else how its README begins.
+"""Role of a project in one sentence: the description in a manifest, else the beginning of the README.
 
-Which sentences of a foreign repository describe a thing, and may be repeated to an agent: few, and in doubt none.
-
-A description can be written to be obeyed. It is told in the start context, so it has to look like what it is told as:
-one sentence in English about a thing, in plain letters, that addresses nobody, wants nothing and leads nowhere."""
+A description may be an injection attempt, and the start context shows the description to an agent. So only a harmless
+form is accepted: one English sentence about a thing, in plain letters, without an addressee, a demand or a link. A
+doubtful sentence is dropped."""
 
 import re
 import unicodedata
 from collections.abc import Iterator
 
-from claude_mem_lite.code.manifests.manifest_files import READMES, Root
+from claude_mem_lite.code.manifests.manifest_files import READMES, ManifestFolder
 from claude_mem_lite.compress.prose.markdown import passages, plain, sentences
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.prose.verbs import BASES
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, within
 
-LONGEST = 160
-_MAX_READ_LENGTH = 4 * LONGEST
+MAX_LENGTH = 160
+_MAX_READ_LENGTH = 4 * MAX_LENGTH
 _MIN_WORDS = 4
 _MAX_WORD_LENGTH = 40
 _ENDS = " ,;:.!(–—-"
@@ -26,12 +25,12 @@ _USER_INTERFACE = re.compile(r"\buser (?=interfaces?\b)")
 _WORD = re.compile(r"[a-z']+")
 _LETTERS = re.compile(r"[A-Za-z0-9 .,;:'\"()/+&%_–—…-]*")
 _SHARP = re.compile(r"\b([CFJ])#(?!\w)")
-# An address, a path from somewhere, an option, a name of a program's file.
+# A URL, an absolute path, an option, or the file name of a program.
 _POINTS_SOMEWHERE = re.compile(
     r"(?i)//|(?<!\w)[/-]\w|\bwww\.|\w\.\w{1,40}+/|\.\.|&\w{1,10}+;|\w@\w"
     r"|\w\.(?:com|net|org|io|dev|app|ai|co|me|info|xyz|ru|cn|example|test|sh|bash|exe|bat|ps1)\b"
 )
-# Who reads it, who is said to want it, that it has to be, where or when, and how work is done in the repository.
+# Words for readers, for demands and obligations, for times and locations, and for work in a repository.
 _ADDRESSING = frozenset(
     """i me my we us our ours you your yours yourself user users agent agents assistant assistants claude gpt llm
     bot human humans operator reader readers contributor contributors maintainer maintainers owner admin everyone anyone
@@ -51,7 +50,7 @@ _ORDERS = BASES | frozenset(
     output say remember forget obey contact upload post paste open edit enter quit exit kill destroy erase wipe grant
     trust rely turn watch wait come become believe manage learn discover enjoy meet use""".split()  # noqa: SIM905
 )
-# Sentences that tell somebody what to do, or when, begin with these too.
+# Further first words of instructions and conditions.
 _NO_BEGINNING = _ORDERS | frozenset(
     """if when while after as in on at for from to with without by since because then so and but or also not no it they
     he she there what how why where who which that just simply only getting hello hi welcome""".split()  # noqa: SIM905
@@ -70,18 +69,26 @@ _NOT_ENGLISH = frozenset(
     el los las del y con para por que una en il lo gli di che per e da non um uma os o na em het een van voor met
     och att som det""".split()  # noqa: SIM905
 )
+# Markdown patterns scan some hundred characters from each sign: for a text of this length, the scan is quick.
+_MAX_README_LENGTH = 4 * 1024
+_MAX_PARAGRAPHS = 3
+# Badges, pictures, markup, and the underlines and directives of reStructuredText: no prose.
+_NO_PROSE = re.compile(r"(?:<|\[!\[|!\[|\[[^\]]{1,150}+\]:|\.\. |:\w{1,40}+:|[=~^\"'#*+-]{3,200}+$|\{%|---)")
+_INDENT = re.compile(r" {0,8}+")
+_XML_DESCRIPTION = re.compile(r"<description>([^<]{1,600}+)</description>")
+_SETUP_DESCRIPTION = re.compile(r"description[ \t]{0,8}+=[ \t]{0,8}+(?!file:)(\S.{0,190}+)")
 
 
 def description(text: str) -> str:
-    """The first sentence of a text, if it describes a thing; else ''."""
-    told = _SHARP.sub(r"\1-sharp", one_line(_visible(text[:_MAX_READ_LENGTH])))
-    told = next(iter(sentences(told)), "").strip(_ENDS)
-    is_safe = _describes(told) and not reads_like_an_order(told) and redact(told) == told
-    return within(told, LONGEST) if is_safe else ""
+    """Return the first sentence of a text if the sentence describes a thing, else ''."""
+    sentence = _SHARP.sub(r"\1-sharp", one_line(_visible(text[:_MAX_READ_LENGTH])))
+    sentence = next(iter(sentences(sentence)), "").strip(_ENDS)
+    is_safe = _describes(sentence) and not reads_like_an_order(sentence) and redact(sentence) == sentence
+    return within(sentence, MAX_LENGTH) if is_safe else ""
 
 
 def _visible(text: str) -> str:
-    """The text in one way of writing, without accents, pictures and what cannot be seen; blanks stay blanks."""
+    """Return the text normalised, without accents, pictures and invisible characters; white space becomes blanks."""
     apart = unicodedata.normalize("NFKD", text.translate(_ALIKE))
     kept = (" " if char.isspace() else char for char in apart if char.isspace() or not _is_unseen(char))
     return "".join(kept)
@@ -91,62 +98,54 @@ def _is_unseen(char: str) -> bool:
     return unicodedata.category(char) in ("Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "So")
 
 
-def _describes(told: str) -> bool:
-    words = _WORD.findall(_USER_INTERFACE.sub("", told.lower()))
+def _describes(sentence: str) -> bool:
+    words = _WORD.findall(_USER_INTERFACE.sub("", sentence.lower()))
     if len({word for word in words if len(word) > 1}) < _MIN_WORDS - 1 or len(words) < _MIN_WORDS:
         return False
-    if not _LETTERS.fullmatch(told) or not _is_closed(told):
+    if not _LETTERS.fullmatch(sentence) or not _is_closed(sentence):
         return False
     if words[0] in _NO_BEGINNING or _ADDRESSING & set(words) or not _is_english(words):
         return False
-    if _POINTS_SOMEWHERE.search(told) or _LABEL.match(told) or _TO_BE_DONE.search(told.lower()):
+    if _POINTS_SOMEWHERE.search(sentence) or _LABEL.match(sentence) or _TO_BE_DONE.search(sentence.lower()):
         return False
-    if _OWN_TESTS.search(told.lower()) or any(len(word) > _MAX_WORD_LENGTH for word in told.split()):
+    if _OWN_TESTS.search(sentence.lower()) or any(len(word) > _MAX_WORD_LENGTH for word in sentence.split()):
         return False
-    return not _goes_on_with_an_order(told.lower())
+    return not _continues_as_instruction(sentence.lower())
 
 
 def _is_english(words: list[str]) -> bool:
-    """Whether it can be judged here at all: an order in another language would not be known for one."""
+    """Return True if a sentence is English: an instruction in another language would not be recognised."""
     return bool(_ENGLISH & set(words)) and not _NOT_ENGLISH & set(words)
 
 
-def _is_closed(told: str) -> bool:
-    """Whether no bracket or quote closes what the sentence did not open: that could end the line it is told in."""
+def _is_closed(sentence: str) -> bool:
+    """Return True if brackets and quotes are balanced: an unbalanced closing sign could end the line around the
+    sentence."""
     depth = 0
-    for char in told:
+    for char in sentence:
         depth += (char == "(") - (char == ")")
         if depth < 0:
             return False
-    return depth == 0 and told.count('"') % 2 == 0
+    return depth == 0 and sentence.count('"') % 2 == 0
 
 
-def _goes_on_with_an_order(told: str) -> bool:
-    """Whether a later part begins like an order: "A fine till, run the tests". "To count and print" is none."""
-    for found in _NEXT_CLAUSE.finditer(told):
+def _continues_as_instruction(sentence: str) -> bool:
+    """Return True if a later clause begins like an instruction: "A fine till, run the tests". "To count and print" is
+    no instruction."""
+    for found in _NEXT_CLAUSE.finditer(sentence):
         is_verb = found[1] in _ORDERS and (found[2] is None or found[2] not in ("is", "are"))
-        if is_verb and not _INFINITIVE.search(told, max(0, found.start() - 60), found.end()):
+        if is_verb and not _INFINITIVE.search(sentence, max(0, found.start() - 60), found.end()):
             return True
     return False
 
 
-# What looks for markdown goes some hundred characters on from each sign: of a text as long as this that is soon done.
-_MAX_README_LENGTH = 4 * 1024
-_MAX_PARAGRAPHS = 3
-# Badges, pictures, markup and the underlines and directives of reStructuredText: no sentence stands there.
-_NO_PROSE = re.compile(r"(?:<|\[!\[|!\[|\[[^\]]{1,150}+\]:|\.\. |:\w{1,40}+:|[=~^\"'#*+-]{3,200}+$|\{%|---)")
-_INDENT = re.compile(r" {0,8}+")
-_XML_DESCRIPTION = re.compile(r"<description>([^<]{1,600}+)</description>")
-_SETUP_DESCRIPTION = re.compile(r"description[ \t]{0,8}+=[ \t]{0,8}+(?!file:)(\S.{0,190}+)")
+def role(root: ManifestFolder) -> str:
+    """Return the role in one sentence; '' if no sentence describes a thing."""
+    return next((sentence for text in _descriptions(root) if (sentence := description(text))), "")
 
 
-def role(root: Root) -> str:
-    """One sentence, '' when there is none that describes a thing."""
-    return next((told for text in _descriptions(root) if (told := description(text))), "")
-
-
-def _descriptions(root: Root) -> Iterator[str]:
-    """What may tell it, the surest first."""
+def _descriptions(root: ManifestFolder) -> Iterator[str]:
+    """Yield candidate texts, most reliable first."""
     project = root.table("pyproject.toml")
     yield _unmarked(project.at("project", "description").text())
     yield _unmarked(project.at("tool", "poetry", "description").text())
@@ -157,23 +156,23 @@ def _descriptions(root: Root) -> Iterator[str]:
     found = _XML_DESCRIPTION.search(root.text("pom.xml"))
     yield found[1] if found else ""
     readme = next((root.lines(name) for name in READMES if root.text(name)), [])
-    told = [passage.text for passage in passages(_prose(readme)) if passage.kind in ("text", "quote")]
-    yield from told[:_MAX_PARAGRAPHS]
+    paragraphs = [passage.text for passage in passages(_prose(readme)) if passage.kind in ("text", "quote")]
+    yield from paragraphs[:_MAX_PARAGRAPHS]
 
 
 def _unmarked(text: str) -> str:
-    """One line without the marks of markdown; commands keep their backticks, by which they are refused."""
+    """Return a text as one line without markdown. Commands keep their backticks, and so get refused."""
     return plain(one_line(text[:1000]))
 
 
 def _prose(lines: list[str]) -> str:
-    """How a README begins, without lines in which no sentence stands and with single blanks inside of lines."""
+    """Return the beginning of a README, without lines of markup and with single blanks within lines."""
     kept: list[str] = []
     length = 0
     for line in lines:
-        told = one_line(line)
+        text = one_line(line)
         indent = _INDENT.match(line)
-        kept.append("" if not told or _NO_PROSE.match(told) else (indent[0] if indent else "") + told)
+        kept.append("" if not text or _NO_PROSE.match(text) else (indent[0] if indent else "") + text)
         length += len(kept[-1])
         if length > _MAX_README_LENGTH:
             break

@@ -1,4 +1,4 @@
-"""Names that languages bring along: a call of one says nothing about the project's own."""
+"""Builtin names of languages. A call of a builtin name is not a call of the project's code."""
 
 import builtins
 
@@ -17,7 +17,7 @@ BUILTINS = frozenset(dir(builtins)) | _words(
     Kernel File Dir Hash Array String Integer Time puts require raise
     """
 )
-# Everybody calls these on lists, texts, dicts and files; only a known holder tells that one of ours is meant.
+# Common methods of lists, strings, dicts and files: only a known receiver type makes such a call the project's own.
 COMMON_METHODS = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float) for name in dir(kind) if not name.startswith("__")
 ) | _words(

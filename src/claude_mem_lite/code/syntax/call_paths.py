@@ -1,7 +1,8 @@
 """Expressions and types of a syntax tree as *paths*: names, members and calls, the same in all languages.
 
 `a.b().c` is a path: member `c` of the result of calling member `b` of `a`. `self` is the class around, `super` its base
-classes, `?` is unknown, and `T()` is an instance of type T. `references.py` makes paths, the resolver follows them."""
+classes, `?` is unknown, and `T()` is an instance of type T. `references.py` makes paths, and the resolver follows
+paths."""
 
 import re
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ _CALLS = (
     "composite_literal",
     "struct_expression",
 )
-# The first child of these counts.
+# Node types with the meaning of their first child.
 _TRANSPARENT = frozenset(
     """await await_expression parenthesized_expression non_null_expression try_expression boolean_operator as_expression
     conditional_expression reference_expression unary_expression pointer_expression generic_type generic_function
@@ -37,7 +38,7 @@ _CALLED_FIELDS = ("function", "constructor", "type", "name")
 _OWN = ("self", "cls", "this", "Self")
 _LITERAL = re.compile(r"string|integer|float|number|list|dict|set$|tuple|array|object|regex|true|false|comparison")
 _NOTHING = ("none", "null", "nil", "undefined", "null_literal")
-# Types that hold one value of another type, and words of types that do not name one.
+# Types with a single value of another type inside, and type words without a type name.
 _WRAPPERS = frozenset(
     """Optional Final ClassVar Annotated Type type Promise Awaitable Awaited Readonly Partial Box Rc Arc Ref RefMut
     Option Result unique_ptr shared_ptr mut const dyn impl struct class enum final readonly static
@@ -48,14 +49,14 @@ _LIST = re.compile(r"^[\[\]]|\[\]$")
 
 
 def text_of(node: "Node | None", max_bytes: int = 200) -> str:
-    """Return the text of a node; nothing for a text that is longer than names and types are."""
+    """Return the text of a node; '' for a text longer than any name or type."""
     if node is None or node.end_byte - node.start_byte > max_bytes:
         return ""
     return (node.text or b"").decode("utf-8", "replace")
 
 
 def path_of(node: "Node | None", *, is_callee: bool = False) -> str:
-    """Return the path of an expression; empty for None and the like. Of a callee, its call is left out."""
+    """Return the path of an expression; '' for None and similar literals. For a callee, the call is left out."""
     steps: list[str] = []
     for _ in range(_MAX_STEPS):
         if node is None:
@@ -69,12 +70,12 @@ def path_of(node: "Node | None", *, is_callee: bool = False) -> str:
 
 
 def member_of(node: "Node") -> "Node":
-    """Return the part of a callee that has its simple name."""
+    """Return the node with the simple name of a callee."""
     return (_field(node, _MEMBER_FIELDS) if node.type in _MEMBERS else None) or node
 
 
 def type_path(text: str) -> str:
-    """Return the path of an instance of a type; unknown for functions, lists and a choice between several types."""
+    """Return the path of an instance of a type; unknown for functions, lists and unions."""
     text = text.strip(": \t\n?")
     if text.startswith("("):  # the first of several results in Go
         text = text[1:].partition(",")[0].rstrip(")")
@@ -89,7 +90,7 @@ def type_path(text: str) -> str:
 
 
 def _last_step(node: "Node", *, is_callee: bool) -> "tuple[str, Node | None] | None":
-    """Return the last step of an expression and the expression before it; None for a name and a literal."""
+    """Return the last step of an expression, and the expression before the step; None for a name or a literal."""
     if node.type in _CALLS and (called := _field(node, _CALLED_FIELDS)) is not None:
         return "()", called
     if node.type in _MEMBERS and (member := _field(node, _MEMBER_FIELDS)) is not None:
@@ -104,14 +105,14 @@ def _last_step(node: "Node", *, is_callee: bool) -> "tuple[str, Node | None] | N
 def _first(node: "Node") -> str:
     text = text_of(node)
     if node.type in ("crate", "self", "super") and node.parent is not None and node.parent.type.startswith("scoped_"):
-        return ""  # Rust: the way to a module is not followed
+        return ""  # Rust: the path to a module is not followed
     if text in _OWN:
         return "self"
     if node.type in ("instance_variable", "class_variable"):  # Ruby
         return f"self.{text.lstrip('@')}"
     if text.replace("$", "_").rstrip("?!").isidentifier():
         return text
-    if node.type == "scoped_type_identifier":  # Java has no fields in it
+    if node.type == "scoped_type_identifier":  # Java: no fields inside
         return text
     return "str()" if _LITERAL.search(node.type) else UNKNOWN
 

@@ -1,6 +1,6 @@
-"""Two states of a file -> what became of its functions and classes; and several such changes in a row as one.
+"""Symbols of source code, and changes to them between two states of a file.
 
-What code is made of, as values: functions and classes, and what became of them."""
+`compare` finds the changes, and `combined` merges successive changes of a symbol."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,30 +9,32 @@ from typing import Literal
 SymbolKind = Literal["function", "method", "class"]
 SymbolAction = Literal["new", "modified", "deleted"]
 ABSENT = "-"
-"""In the place of a hash: it is not there."""
+"""Placeholder for the hash of an absent symbol or file."""
 PRESENT = "+"
-"""In the place of a hash: it is there, whatever it holds."""
+"""Placeholder for the hash of a present file of any content."""
+# Short bodies are often equal by chance: one or two lines are no evidence of a rename.
+_MIN_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A function, method or class as a file defines it."""
+    """Function, method or class defined in a file."""
 
     name: str
-    """Qualified by what it stands in: `Session.renew`."""
+    """Qualified name: `Session.renew`."""
     kind: SymbolKind
     signature: str
-    """What comes before its body, on one line."""
+    """Text before the body, on one line."""
     first: int
     last: int
-    """Lines, from 1."""
+    """Line numbers, from 1."""
     body: str
-    """A hash of all it says, but for its own name, spaces, comments, and what other symbols inside it say."""
+    """Hash of the text, without the symbol's own name, spaces, comments and nested symbols."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeChange:
-    """What became of a symbol, or of a whole file when `name` is empty."""
+    """Change of a symbol, or of a whole file if `name` is empty."""
 
     file: str
     name: str
@@ -40,20 +42,16 @@ class CodeChange:
     action: SymbolAction
     signature: str = ""
     was: str = ""
-    """The name it had before; of a file, its path."""
+    """Former name; for a file, the former path."""
     before: str = ABSENT
     after: str = ABSENT
-    """The hashes of its body, or ABSENT; of a file PRESENT or ABSENT."""
-
-
-# A body of one or two lines is like many others: it says nothing about which was renamed to which.
-_MIN_LINES = 3
+    """Body hash or ABSENT; for a file, PRESENT or ABSENT."""
 
 
 def compare(file: str, before: Sequence[Symbol], after: Sequence[Symbol]) -> tuple[CodeChange, ...]:
-    """What is new, modified, deleted or renamed, in the order of the file as it is now, the deleted ones last.
+    """Return the new, modified, renamed and deleted symbols, in file order, deleted symbols last.
 
-    Renamed is what has the body of one that is gone, whatever else was done to the file."""
+    A new symbol with the body of a deleted symbol counts as renamed."""
     old, new = ({symbol.name: symbol for symbol in symbols} for symbols in (before, after))
     gone = {name: symbol for name, symbol in old.items() if name not in new}
     found: list[CodeChange] = []
@@ -67,7 +65,7 @@ def compare(file: str, before: Sequence[Symbol], after: Sequence[Symbol]) -> tup
 
 
 def combined(changes: Iterable[CodeChange]) -> tuple[CodeChange, ...]:
-    """Changes in a row as one change a symbol; what is in the end as it was at first is none."""
+    """Merge successive changes into a single change for each symbol; a symbol back in its first state has no change."""
     whole: dict[tuple[str, str], CodeChange] = {}
     for change in changes:
         moved = not change.name and change.was
@@ -88,9 +86,10 @@ def _after(first: CodeChange, then: CodeChange) -> CodeChange | None:
 
 
 def _renamed(symbol: Symbol, gone: dict[str, Symbol]) -> Symbol | None:
-    """The one that is gone and had this body; first of those with the same last name, moved into another class, say."""
-    same = [other for other in gone.values() if other.body == symbol.body]
-    own = [other for other in same if _last(other.name) == _last(symbol.name)]
+    """Return the deleted symbol with the body of a new symbol, preferably of the same last name, as after a move into
+    another class."""
+    same = [old_symbol for old_symbol in gone.values() if old_symbol.body == symbol.body]
+    own = [old_symbol for old_symbol in same if _last(old_symbol.name) == _last(symbol.name)]
     if own:
         return own[0]
     return same[0] if same and symbol.last - symbol.first + 1 >= _MIN_LINES else None

@@ -1,6 +1,7 @@
-"""The name of a definition, where it is more than a word of the text: C's declarators, JavaScript's assignments.
+"""Names, signatures and body hashes of definitions.
 
-What a definition says: its signature on one line, and a hash that only a change of meaning changes."""
+Names in C's declarators and JavaScript's assignments need parsing. A body hash changes only with the meaning of a
+definition."""
 
 import re
 from collections.abc import Iterable
@@ -12,12 +13,23 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"#?[\w$]+")
 _LAST_WORD = re.compile(r"\.\s*(#?[\w$]+)$")
-# where something is put, not what it is: `module.exports.read`, `Session.prototype.renew`, `this.close`
-_PLACES = {"module", "exports", "prototype", "this"}
+# Targets of assignments without a name of their own: `module.exports.read`, `Session.prototype.renew`, `this.close`.
+_UNNAMED_TARGETS = {"module", "exports", "prototype", "this"}
+Cut = tuple[int, int, bytes]
+"""Range of bytes to cut, and the replacement."""
+
+MAX_SIGNATURE = 200
+SPACES = b" \t\r\n\f\v"
+_PLACEHOLDER = b"\x01"
+# Only a comma before a line break is layout: in Python's `(1,)`, the comma has a meaning.
+_LAST_COMMA = re.compile(rb",\s*\n\s*(?=[)\]}])")
+# Spaces left over from line breaks within a signature.
+_AFTER_BRACKET = re.compile(r"(?<=[(\[]) ")
+_BEFORE_BRACKET = re.compile(r",? (?=[)\]])")
 
 
 def names_of(data: bytes, captures: "dict[str, list[Node]]") -> list[str]:
-    """A definition's name as it is written, after what it is qualified with there; empty when it has none."""
+    """Return the parts of a definition's name as written, qualifiers first; empty for an anonymous definition."""
     if "target" in captures:
         names = _assigned(_text(data, captures["target"][0]))
         return names or (["exports"] if "value" in captures else [])
@@ -27,27 +39,28 @@ def names_of(data: bytes, captures: "dict[str, list[Node]]") -> list[str]:
 
 
 def is_for_instances(data: bytes, captures: "dict[str, list[Node]]") -> bool:
-    """Whether something is assigned to what all instances share: `Session.prototype.renew`."""
+    """Return True for an assignment to a prototype: `Session.prototype.renew`."""
     return "target" in captures and ".prototype." in _text(data, captures["target"][0])
 
 
 def _assigned(target: str) -> list[str]:
-    """`Session.prototype.renew` is Session, renew; what is called or indexed on the way does not name anything."""
+    """Return the names in an assignment's target: Session, renew for `Session.prototype.renew`. Calls and subscripts
+    have no name."""
     words = target.replace("?.", ".").split(".")
     if all(_WORD.fullmatch(word.strip()) for word in words):
-        return [word.strip() for word in words if word.strip() not in _PLACES]
+        return [word.strip() for word in words if word.strip() not in _UNNAMED_TARGETS]
     return _LAST_WORD.findall(target)
 
 
 def _declared(data: bytes, declarator: "Node") -> list[str]:
-    """The name within a declarator of C or C++: `*Cache<T>::find(int key)` is Cache, find."""
+    """Return the names in a declarator of C or C++: Cache, find for `*Cache<T>::find(int key)`."""
     node: Node | None = declarator
     names = []
     while node is not None:
         inner = node.child_by_field_name("declarator")
         if node.type == "qualified_identifier":
             scope = node.child_by_field_name("scope")
-            # without the colons it is a macro or type before the name, taken for a scope
+            # Without the colons, the scope is a macro or a type before the name.
             if scope is not None and not any(child.is_missing for child in node.children):
                 names.append(_dotted(data, scope))
             node = node.child_by_field_name("name")
@@ -66,7 +79,7 @@ def _declared(data: bytes, declarator: "Node") -> list[str]:
 
 
 def _dotted(data: bytes, node: "Node") -> str:
-    """A name as one writes it in Python: `a::b` is a.b, and without what a template is made with."""
+    """Return a name with dots, without template arguments: `a::b` becomes a.b."""
     if node.type == "template_type":
         node = node.child_by_field_name("name") or node
     return "".join(_text(data, node).split()).replace("::", ".").strip(".")
@@ -76,21 +89,8 @@ def _text(data: bytes, node: "Node") -> str:
     return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-Cut = tuple[int, int, bytes]
-"""A range of bytes to leave out, and what to put there instead."""
-
-MAX_SIGNATURE = 200
-SPACES = b" \t\r\n\f\v"
-_PLACEHOLDER = b"\x01"
-# a line break after the comma: it is layout there, but in Python's `(1,)` it is not
-_LAST_COMMA = re.compile(rb",\s*\n\s*(?=[)\]}])")
-# what is left of line breaks within a signature
-_AFTER_BRACKET = re.compile(r"(?<=[(\[]) ")
-_BEFORE_BRACKET = re.compile(r",? (?=[)\]])")
-
-
 def without(data: bytes, start: int, end: int, cuts: Iterable[Cut]) -> bytes:
-    """The bytes of a range but for the cuts, which may overlap."""
+    """Return the bytes of a range without the cuts. Cuts may overlap."""
     pieces = []
     for first, last, instead in sorted(cuts):
         if first >= end:
@@ -104,7 +104,7 @@ def without(data: bytes, start: int, end: int, cuts: Iterable[Cut]) -> bytes:
 
 
 def signature_of(head: bytes) -> str:
-    """What stands before the body, as one line of at most MAX_SIGNATURE characters."""
+    """Return the text before the body as one line of at most MAX_SIGNATURE characters."""
     line = " ".join(head.decode("utf-8", "replace").split()).rstrip(" :;,\\")
     line = _BEFORE_BRACKET.sub("", _AFTER_BRACKET.sub("", line))
     if len(line) <= MAX_SIGNATURE:
@@ -114,13 +114,13 @@ def signature_of(head: bytes) -> str:
 
 
 def hash_of(text: bytes, name: bytes) -> str:
-    """A hash of a definition's text that its own name, spaces and line breaks are not part of."""
+    """Return a hash of a definition's text, without its own name, spaces and line breaks."""
     text = _LAST_COMMA.sub(b"", _anonymous(text, name))
     return blake2b(text.translate(None, SPACES), digest_size=6).hexdigest()
 
 
 def _anonymous(text: bytes, name: bytes) -> bytes:
-    """The text with a placeholder for the name as a whole word; a regular expression per name is 20 times slower."""
+    """Replace the name, as a whole word, by a placeholder. A regular expression per name is 20 times slower."""
     pieces = []
     start, at = 0, text.find(name) if name else -1
     while at >= 0:

@@ -1,8 +1,7 @@
-"""Which language a file is written in, and its syntax tree; grammars are imported on use, never before.
+"""Languages of files, and syntax trees with limits. Grammars are imported on first use.
 
-Every tree is bounded: text over a size is not parsed, and a parse that takes too long is given up.
-
-Whether a text is nested as no one writes it: with such, tree-sitter needs memory by the square of the depth."""
+Text above a size or a depth is not parsed, and a parse above a time limit is aborted: tree-sitter needs memory by the
+square of the depth."""
 
 import importlib
 import logging
@@ -13,40 +12,29 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from tree_sitter import Language, Parser, Query, Tree
+
 MAX_DEPTH = 500
 _BRACKETS = b"([{)]}"
 _STEPS = {byte: 1 if byte in b"([{" else -1 for byte in _BRACKETS}
 _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
 _FILLING = bytes(byte for byte in range(256) if bytes([byte]).isalnum() or byte in b"_$. \t\r\f\v" or byte > 127)
-# `a = b = c` and `-(-a` without brackets open something too, but on one line only: many lines of `a = 1` do not
+# `a = b = c` and `-(-a` nest without brackets, but only within a line: many lines of `a = 1` do not nest.
 _OPEN_IN_LINE = re.compile(rb"[<>=?:!%&*|^~-]{1000}")
-# `a<b<c` and `a => b => c`, over lines too
+# `a<b<c` and `a => b => c` nest across lines, too.
 _OPEN = re.compile(rb"<{500}|(?:[=()]{0,3}=>){300}")
-
-
-def is_too_deep(data: bytes) -> bool:
-    """Whether more is open at once than MAX_DEPTH, about; what stands in strings and comments counts too."""
-    brackets = data.translate(None, _NO_BRACKETS)
-    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
-        return True
-    signs = data.translate(None, _FILLING)
-    return bool(_OPEN_IN_LINE.search(signs) or _OPEN.search(signs.translate(None, b"\n")))
-
-
-if TYPE_CHECKING:
-    from tree_sitter import Language, Parser, Query, Tree
-
 MAX_TEXT_BYTES = 1 << 20
-# of the processor's time, not the clock's: what a text gives must not depend on how busy the machine is
+# CPU time, not wall-clock time: the result for a text must not depend on the load of the machine.
 _MIN_PARSE_S, _MAX_PARSE_S, _PARSE_S_PER_BYTE = 0.2, 1.0, 4e-6
-# finding nodes takes time by the square of the broken tokens in one place (4 s for 65,000)
+# Finding nodes takes time by the square of the broken tokens at a location (4 s for 65,000).
 _MAX_BROKEN_TOKENS = 8_000
 _CHUNK_BYTES = 1024
-# these grammars (0.23.2) can go round for ever in broken text. Only what is read next can end that, and what is at hand
-# is not read again, so they get a word at a time; it takes 0.8 ms per KB instead of 0.2
+# These grammars (0.23.2) can loop forever in broken text. Only the next read can stop the loop, and a chunk in the
+# buffer is not read again. So these grammars get a word at a time: 0.8 ms per KB instead of 0.2.
 _READ_BY_WORD = ("typescript", "tsx")
 _WORD = re.compile(rb"//[^\n]*|\s*(?:\w+|.)", re.DOTALL)
-_READS_PER_LOOK_AT_CLOCK = 16
+_READS_PER_CLOCK_CHECK = 16
 
 _GRAMMARS = {
     "python": ("tree_sitter_python", "language"),
@@ -69,14 +57,14 @@ _ENDINGS = {
     "rust": "rs",
     "java": "java",
     "c": "c",
-    "cpp": "h cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp",  # C++ reads C, and a .h does not say which it is
+    "cpp": "h cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp",  # C++ reads C, and the ending .h is used for both
     "ruby": "rb rake gemspec ru",
 }
 _BY_ENDING = {ending: language for language, endings in _ENDINGS.items() for ending in endings.split()}
 _BY_NAME = {"Rakefile": "ruby", "Gemfile": "ruby"}
 
-# macros that make the grammars of C and C++ take classes for functions: `class ENGINE_API Window {`, and those alone on
-# a line, such as __BEGIN_DECLS
+# Macros read by the grammars of C and C++ as part of a function: `class ENGINE_API Window {`, and macros alone on a
+# line, as __BEGIN_DECLS.
 _EXPORT_WORD = re.compile(rb"\b(class|struct)(\s+[A-Z][A-Z0-9_]{2,})(?=\s+[A-Za-z_]\w*\s*(?:final\s*)?[:{])")
 _LONE_WORD = re.compile(rb"^[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t\r]*$)", re.MULTILINE)
 
@@ -85,13 +73,13 @@ _of_thread = threading.local()
 
 
 def language_of(path: str) -> str:
-    """The language of a file by its name; empty when it is none that we read."""
+    """Return the language of a file by its name; '' if the language is not supported."""
     name = path.rpartition("/")[2]
     return _BY_NAME.get(name) or _BY_ENDING.get(name.rpartition(".")[2].lower() if "." in name else "", "")
 
 
 def encoded(text: str) -> bytes:
-    """The bytes that the offsets in a text's tree count; half a surrogate pair counts as one unknown character."""
+    """Encode a text as counted by the offsets in its tree; half a surrogate pair becomes a replacement character."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -99,21 +87,20 @@ def encoded(text: str) -> bytes:
 
 
 def parse(text: str, language: str) -> "Tree | None":
-    """The syntax tree of a text, broken or not; None for an unknown language, and when text or time needed is too much.
+    """Return the syntax tree of a text, broken or not. None: unknown language, or text or time above a limit.
 
-    Never use `.row` and `.column` of its points but `start_point[0]`: in tree-sitter 0.26.0 they free what is in use.
-    """
+    Use only `start_point[0]` of points, never `.row` and `.column`: in tree-sitter 0.26.0, both free memory in use."""
     if len(text) > MAX_TEXT_BYTES:
         return None
     data = _without_macros(encoded(text), language)
     tree, parser = parse_bytes(data, language), _parser(language)
     if tree is None or parser is None:
         return None
-    return parser.parse(data, tree)  # the same tree, mostly within 0.3 ms, but its nodes know their text
+    return parser.parse(data, tree)  # the same tree, mostly within 0.3 ms, with the text of the nodes
 
 
 def parse_bytes(data: bytes, language: str) -> "Tree | None":
-    """As `parse`, of text that is encoded already; the nodes of this tree must not be asked for their text."""
+    """Parse encoded text, as `parse` does. The nodes of the tree do not know their text."""
     parser = _parser(language) if len(data) <= MAX_TEXT_BYTES else None
     if parser is None or is_too_deep(data):
         return None
@@ -123,12 +110,12 @@ def parse_bytes(data: bytes, language: str) -> "Tree | None":
     buffer = _buffer()
     reads, late = 0, False
 
-    # a progress callback would be the plain way, but before Python 3.14 tree-sitter 0.26 crashes the process with it;
-    # and it never lets go of what it read, so that must be the same object each time
+    # A progress callback would be simpler, but before Python 3.14 tree-sitter 0.26 crashes the process with a callback.
+    # tree-sitter never releases a buffer, so all reads share the same object.
     def read(offset: int, _point: object) -> bytearray:
         nonlocal reads, late
         reads += 1
-        if not word or reads % _READS_PER_LOOK_AT_CLOCK == 0:
+        if not word or reads % _READS_PER_CLOCK_CHECK == 0:
             late = late or time.thread_time() > deadline
         if late:
             buffer.clear()
@@ -143,14 +130,23 @@ def parse_bytes(data: bytes, language: str) -> "Tree | None":
     return None if late or _is_hopeless(tree, deadline) else tree
 
 
+def is_too_deep(data: bytes) -> bool:
+    """Return True if a text is nested deeper than about MAX_DEPTH, strings and comments included."""
+    brackets = data.translate(None, _NO_BRACKETS)
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
+        return True
+    signs = data.translate(None, _FILLING)
+    return bool(_OPEN_IN_LINE.search(signs) or _OPEN.search(signs.translate(None, b"\n")))
+
+
 def query(language: str, source: str) -> "Query | None":
-    """A query for a language's trees, compiled once; None when its grammar cannot be used."""
+    """Return a compiled query for a language, cached; None if the grammar is unusable."""
     grammar = _grammar(language)
     return None if grammar is None else _compiled(grammar, source)
 
 
 def _without_macros(data: bytes, language: str) -> bytes:
-    """The text with spaces in the place of macros, so that all else stays where it is."""
+    """Replace macros by spaces, so all offsets stay valid."""
     if language not in ("c", "cpp"):
         return data
     data = _EXPORT_WORD.sub(lambda found: found[1] + b" " * len(found[2]), data)
@@ -158,7 +154,7 @@ def _without_macros(data: bytes, language: str) -> bytes:
 
 
 def _is_hopeless(tree: "Tree", deadline: float) -> bool:
-    """Whether so much in one place is broken that finding anything would take too long."""
+    """Return True if a node has so many broken tokens that queries would take too long."""
     nodes = [tree.root_node] if tree.root_node.has_error else []
     while nodes:
         node = nodes.pop()
@@ -169,7 +165,7 @@ def _is_hopeless(tree: "Tree", deadline: float) -> bool:
 
 
 def _parser(language: str) -> "Parser | None":
-    """This thread's parser: one must not be used by two threads at once."""
+    """Return the parser of the current thread: two threads must not share a parser."""
     parsers: dict[str, Parser | None] = _of_thread.__dict__.setdefault("parsers", {})
     if language not in parsers:
         parsers[language] = _new_parser(language)
@@ -186,7 +182,7 @@ def _new_parser(language: str) -> "Parser | None":
 
 
 def _buffer() -> bytearray:
-    """What this thread's parsers read from."""
+    """Return the input buffer of the current thread's parsers."""
     buffer: bytearray = _of_thread.__dict__.setdefault("buffer", bytearray())
     return buffer
 

@@ -1,17 +1,17 @@
-"""What a definition looks like in each language, as tree-sitter queries. What the captures mean:
+"""Tree-sitter queries for the definitions of each language. Captures:
 
-class, function, method  a definition of that kind; a function in a class becomes a method
-namespace                a definition of the kind class, but what stands in it does not become methods
-type                     no definition itself, but it qualifies the names in it and makes them methods: Rust's impl
-scope                    no definition itself, but it qualifies the names in it
-name, owner              its own name, and what stands before it: Go's receiver
-declarator, target       what its name has to be found in: C's declarators, what JavaScript assigns to
-value                    the function or class that takes the name of what it is assigned to
-start                    where the signature begins, if that is directly before the definition
-body, head               where the signature ends: before the first body, or after the last head
-lead                     what belongs to the next definition: a decorator
-comment                  what says nothing to the machine
-block                    what has an end that only indentation tells
+class, function, method  a definition of the kind; a function in a class becomes a method
+namespace                a definition of the kind class, but functions inside do not become methods
+type                     no definition; qualifies the names inside and turns functions into methods: Rust's impl
+scope                    no definition; qualifies the names inside
+name, owner              the own name, and the qualifier before the name: Go's receiver
+declarator, target       a node with the name inside: C's declarators, the left side of JavaScript's assignments
+value                    a function or class named by the target of its assignment
+start                    the beginning of the signature, if directly before the definition
+body, head               the end of the signature: before the first body, or after the last head
+lead                     a part of the next definition: a decorator
+comment                  text without a meaning to the machine
+block                    a range with an end marked only by indentation
 """
 
 _PYTHON = """

@@ -1,6 +1,7 @@
-"""Read the calls of a source text, and what its names refer to: imports, variables, base classes, return types.
+"""Reader of the references in a source text: calls, and the meaning of names (imports, variables, base classes, return
+types).
 
-Nothing is resolved here: the text of other files is not known. The cache of `codebase` calls this for changed files."""
+Nothing is resolved: other files are unknown to the reader. `code_cache` calls the reader for changed files."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from claude_mem_lite.code.syntax.call_paths import UNKNOWN, member_of, path_of, text_of, type_path
 from claude_mem_lite.code.syntax.call_queries import QUERIES
 from claude_mem_lite.code.syntax.languages import parse, query
-from claude_mem_lite.code.syntax.symbols import DEFINING, Part, read_scopes
+from claude_mem_lite.code.syntax.symbols import DEFINING, TextPart, read_scopes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 NameKind = Literal["import", "value", "base"]
 RETURNS = "()"
-"""The name under which the return type of a function is kept."""
-# A file with more is data, or generated; 1 MiB of dense code has some 25,000.
+"""Name of the entry for a function's return type."""
+# A file with more matches is data, or generated; 1 MiB of dense code has some 25,000.
 _MAX_MATCHES = 50_000
 # Deeper queries take time with the square of the depth (22 s for a chain of 50,000 calls).
 _MAX_DEPTH = 2_000
@@ -30,40 +31,40 @@ _MIXINS = ("include", "extend", "prepend")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A call in a source text."""
+class CallSite:
+    """Call in a source text."""
 
     name: str
-    """The simple name of the callee."""
+    """Simple name of the callee."""
     receiver: str
-    """The path of the object or module that has the callee; empty for a plain name."""
+    """Path of the object or module with the callee; '' for a plain name."""
     line: int
     within: str
-    """The symbol around the call; empty at the top level."""
+    """Symbol around the call; '' at the top level."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that is no definition."""
+    """Name other than a definition."""
 
     scope: str
-    """The symbol that knows the name; empty for the whole file."""
+    """Scope of the name: a symbol, or '' for the whole file."""
     name: str
     kind: NameKind
     target: str
-    """A path (value, base), or the imported name (import; empty for the module itself)."""
+    """Path (value, base), or imported name (import; '' for the module itself)."""
     origin: str = ""
-    """Of an import, the module as written; of a value, the symbol whose names the path uses."""
+    """For an import, the module as written; for a value, the symbol with the scope of the path."""
 
 
 @dataclass(frozen=True, slots=True)
 class References:
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CallSite, ...] = ()
     names: tuple[Name, ...] = ()
 
 
 def read_references(text: str, language: str) -> References | None:
-    """Return the references of a text; None for a language without a query, and for a text that cannot be parsed."""
+    """Return the references of a text; None for a language without a query, and for a text too large to parse."""
     from tree_sitter import QueryCursor
 
     tree = parse(text, language) if language in QUERIES else None
@@ -80,16 +81,16 @@ def read_references(text: str, language: str) -> References | None:
 
 
 class _Reader:
-    """Turns the matches of one text into calls and names."""
+    """Converter from the matches of one text to calls and names."""
 
-    def __init__(self, language: str, parts: list[Part]) -> None:
+    def __init__(self, language: str, parts: list[TextPart]) -> None:
         self._language = language
         self._scopes = _Scopes(parts)
-        self._calls: list[Call] = []
+        self._calls: list[CallSite] = []
         self._names: dict[Name, None] = {}
 
     def references(self) -> References:
-        if self._language == "ruby":  # a bare word is a call unless it is a local variable
+        if self._language == "ruby":  # a bare word is a call unless a local variable has the name
             local = {(name.scope, name.name) for name in self._names if name.kind == "value"}
             self._calls = [call for call in self._calls if call.receiver or (call.within, call.name) not in local]
         return References(tuple(self._calls), tuple(self._names))
@@ -125,10 +126,10 @@ class _Reader:
         if name in ("self", "super") and not dot:
             receiver, name = self._own_constructor(name, node.start_byte, within)
         if name and name != UNKNOWN and "(" not in name and not (self._language == "ruby" and name in _MIXINS):
-            self._calls.append(Call(name, receiver, at.start_point[0] + 1, within))
+            self._calls.append(CallSite(name, receiver, at.start_point[0] + 1, within))
 
     def _own_constructor(self, which: str, at: int, within: str) -> tuple[str, str]:
-        """Return receiver and name of `cls()`, `super()` and the like."""
+        """Return receiver and name of `cls()`, `super()` and similar calls."""
         owner = self._scopes.owner(at)
         if which == "self":
             return "", owner.rpartition(".")[2]
@@ -179,12 +180,12 @@ def _callee_path(node: "Node") -> str:
     before = node.prev_sibling if node.parent is not None and node.parent.type == "token_tree" else None
     if before is None or before.type not in (".", "::"):
         return path_of(node, is_callee=True)
-    holder = before.prev_sibling  # in a macro of Rust there are tokens only
+    holder = before.prev_sibling  # a macro of Rust has only tokens
     return f"{path_of(holder) if holder is not None else UNKNOWN}.{text_of(node)}"
 
 
 def _module_around(item: "Node") -> str:
-    """Return the module of the import, export or `require` around a name in a list; empty when there is none."""
+    """Return the module of the import, export or `require` around a list item; '' if none."""
     statement = item.parent
     for _ in range(_MAX_LIST_DEPTH):
         if statement is None:
@@ -199,7 +200,7 @@ def _module_around(item: "Node") -> str:
 
 
 def _imports(language: str, node: "dict[str, Node]") -> list[tuple[str, str, str]]:
-    """Return module, imported name and local name of each name that an import brings."""
+    """Return module, imported name and local name for each name of an import."""
     module = text_of(node.get("module")).strip("\"'`")
     if "use" in node:
         return _used(text_of(node["use"], _MAX_USE_BYTES), "")
@@ -214,7 +215,7 @@ def _imports(language: str, node: "dict[str, Node]") -> list[tuple[str, str, str
         return [(module, "default", text_of(node["default"]))]
     imported, alias = text_of(node.get("imported")), text_of(node.get("alias"))
     if language == "python" and not imported and not alias:
-        module = alias = module.partition(".")[0]  # `import a.b` makes `a` known
+        module = alias = module.partition(".")[0]  # `import a.b` defines `a`
     if language == "go" and not alias:
         parts = [part for part in module.split("/") if not (part[:1] == "v" and part[1:].isdigit())]
         alias = parts[-1] if parts else ""
@@ -222,7 +223,7 @@ def _imports(language: str, node: "dict[str, Node]") -> list[tuple[str, str, str
 
 
 def _used(text: str, before: str) -> list[tuple[str, str, str]]:
-    """Return the same of a `use` of Rust, as written: `a::{b as c, d::*}`."""
+    """Return module, imported name and local name for each name of a Rust `use`, as written: `a::{b as c, d::*}`."""
     head, brace, rest = text.partition("{")
     if brace:
         found, depth, start = [], 0, 0
@@ -241,9 +242,9 @@ def _used(text: str, before: str) -> list[tuple[str, str, str]]:
 
 
 class _Scopes:
-    """The definitions around each place of a text."""
+    """Definitions around each offset of a text."""
 
-    def __init__(self, parts: list[Part]) -> None:
+    def __init__(self, parts: list[TextPart]) -> None:
         self._parts = parts
         self._starts = [part.start for part in parts]
         self._around: list[int] = []
@@ -254,7 +255,7 @@ class _Scopes:
             self._around.append(outer)
 
     def symbol(self, at: int, *, is_body: bool = False) -> str:
-        """Return the symbol around a place; with `is_body`, the head of a function belongs to the symbol outside."""
+        """Return the symbol around an offset; with `is_body`, the head of a function belongs to the outer symbol."""
         for part in self._outward(at):
             is_head = is_body and part.role in ("function", "method") and at < part.head_end
             if part.role in DEFINING and not is_head:
@@ -262,7 +263,7 @@ class _Scopes:
         return ""
 
     def owner(self, at: int) -> str:
-        """Return the class around a place."""
+        """Return the class around an offset."""
         for part in self._outward(at):
             if part.role in ("class", "type"):
                 return part.name
@@ -270,7 +271,7 @@ class _Scopes:
                 return part.name.rpartition(".")[0]
         return ""
 
-    def _outward(self, at: int) -> list[Part]:
+    def _outward(self, at: int) -> list[TextPart]:
         found, position = [], bisect_right(self._starts, at) - 1
         while position >= 0:
             if self._parts[position].end > at:

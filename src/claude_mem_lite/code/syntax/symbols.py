@@ -1,6 +1,7 @@
-"""The functions, methods and classes that a text defines, by its syntax tree. Any text will do, however broken.
+"""Reader of functions, methods and classes in a source text, by its syntax tree. Broken text is accepted.
 
-The parts of a text that matter for its symbols: definitions, what holds them, decorators, comments."""
+`find_parts` collects definitions, qualifying scopes, decorators and comments. `read_symbols` turns parts into
+symbols."""
 
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
 
 DEFINING = ("class", "function", "method", "namespace")
 QUALIFYING = (*DEFINING, "type", "scope")
-_MAX_MATCHES = 20_000  # 0.5 s of work; the most that a real file had was 5,600
-_MAX_DEPTH = 10_000  # of the tree, as `1+1+1+…` makes it; beyond 65,535 each match takes milliseconds
+_MAX_MATCHES = 20_000  # 0.5 s of work; the maximum of a real file was 5,600
+_MAX_DEPTH = 10_000  # depth of the tree, as of `1+1+1+…`; beyond 65,535 each match takes milliseconds
+_END_OF_BLOCK = b"\x02"
 
 
 @dataclass(slots=True)
-class Part:
-    """A range of a text, by bytes, and the role it has (see patterns.py). From `name` on for qualifying ones only."""
+class TextPart:
+    """Byte range of a text with a role (see queries.py). The fields from `name` on are for qualifying parts only."""
 
     role: str
     start: int
@@ -41,22 +43,22 @@ class Part:
     own_name: bytes = b""
     head_start: int = 0
     head_end: int = 0
-    """Its signature."""
+    """Range of the signature."""
     is_named_last: bool = False
-    """Its name comes after its body: `typedef struct {…} Name`."""
+    """True if the name follows the body: `typedef struct {…} Name`."""
     outer: int = 0
-    """Where it starts with all that leads to it."""
+    """Start, including decorators."""
     first_row: int = 0
     last_row: int = 0
     node_end: int = 0
-    """Rows, from 0, of `start` and of this."""
+    """Rows, from 0, of `start` and of `node_end`."""
     leads: list[Cut] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
-    """What is to be left out of its signature, and out of its hash."""
+    """Cuts from the signature, and from the hash."""
 
 
-def find_parts(data: bytes, language: str) -> list[Part] | None:
-    """All parts of a text in order, what holds others before them; None when it cannot be parsed."""
+def find_parts(data: bytes, language: str) -> list[TextPart] | None:
+    """Return all parts of a text in order, outer parts first; None if the text cannot be parsed."""
     patterns = query(language, PATTERNS[language]) if language in PATTERNS else None
     tree = parse_bytes(data, language)
     if tree is None or patterns is None:
@@ -73,9 +75,11 @@ def find_parts(data: bytes, language: str) -> list[Part] | None:
     for _, captures in matches:
         role = _role(captures)
         if not role:
-            parts += [Part(role, node.start_byte, node.end_byte) for role, nodes in captures.items() for node in nodes]
+            parts += [
+                TextPart(role, node.start_byte, node.end_byte) for role, nodes in captures.items() for node in nodes
+            ]
             continue
-        # a node may match several patterns: each adds what it knows
+        # A node may match several patterns: the captures are merged.
         known = found.setdefault(captures[role][0].id, {})
         for key, nodes in captures.items():
             known.setdefault(key, []).extend(nodes)
@@ -89,8 +93,8 @@ def _role(captures: "Captures") -> str:
     return next((role for role in QUALIFYING if role in captures), "")
 
 
-def _qualifying(data: bytes, captures: "Captures") -> Part | None:
-    """A definition, or what qualifies others; None for what has no name and needs one."""
+def _qualifying(data: bytes, captures: "Captures") -> TextPart | None:
+    """Return a definition, or a part qualifying other names; None for an anonymous definition."""
     role = _role(captures)
     node = captures[role][0]
     names = names_of(data, captures)
@@ -101,7 +105,7 @@ def _qualifying(data: bytes, captures: "Captures") -> Part | None:
     start, end = node.start_byte, node.end_byte
     while end > start and data[end - 1] in SPACES:
         end -= 1
-    part = Part(role, start, end, ".".join(names), names[-1].lstrip("~").encode() if names else b"")
+    part = TextPart(role, start, end, ".".join(names), names[-1].lstrip("~").encode() if names else b"")
     part.head_start = part.outer = _start_of_head(data, captures, start)
     part.head_end = _end_of_head(captures, end)
     part.is_named_last = captures.get("name", [node])[0].start_byte > part.head_end
@@ -123,15 +127,11 @@ def _end_of_head(captures: "Captures", end: int) -> int:
     return max((last.end_byte for last in captures.get("head", [])), default=end)
 
 
-_END_OF_BLOCK = b"\x02"
-
-
 def read_symbols(text: str, language: str) -> tuple[Symbol, ...] | None:
-    """The symbols a text defines, in order, each name once; None when its language is not read, or it is far too large.
+    """Return the symbols of a text in order, each name once; None for an unsupported language or a text too large.
 
-    What is defined more than once (overloads, a property's setter) is one symbol: lines and signature are of the first,
-    the hash is of them all. Lines begin with the definition itself, not with its decorators.
-    """
+    Several definitions of a name (overloads, a property's setter) become a single symbol, with the lines and the
+    signature of the first definition and a hash of all. Lines begin with the definition itself, not with decorators."""
     definitions = read_definitions(text, language)
     if definitions is None:
         return None
@@ -142,7 +142,7 @@ def read_symbols(text: str, language: str) -> tuple[Symbol, ...] | None:
 
 
 def read_definitions(text: str, language: str) -> tuple[Symbol, ...] | None:
-    """Every definition in a text, in order; a name may come more than once. None as for `read_symbols`."""
+    """Return every definition in a text, in order, repeated names included. None as for `read_symbols`."""
     if len(text) > MAX_TEXT_BYTES:
         return None
     data = encoded(text)
@@ -152,8 +152,8 @@ def read_definitions(text: str, language: str) -> tuple[Symbol, ...] | None:
     return _Sweep(data).definitions(parts)
 
 
-def read_scopes(text: str, language: str) -> list[Part] | None:
-    """Return the parts of a text that qualify names, in order, each with its qualified name; None as `read_symbols`."""
+def read_scopes(text: str, language: str) -> list[TextPart] | None:
+    """Return the qualifying parts of a text, in order, each with its qualified name; None as for `read_symbols`."""
     data = encoded(text)
     parts = find_parts(data, language) if len(text) <= MAX_TEXT_BYTES else None
     return None if parts is None else [part for part, _ in _Sweep(data).qualify(parts)]
@@ -167,22 +167,22 @@ def _folded(same: list[Symbol]) -> Symbol:
 
 
 class _Sweep:
-    """Goes through a text's parts once and knows what each stands in."""
+    """Single pass over the parts of a text, with a stack of the outer parts."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._around: list[Part] = []
-        self._before: list[Part] = []
+        self._around: list[TextPart] = []
+        self._before: list[TextPart] = []
         """Comments and decorators since the last definition."""
         self._comments: dict[int, int] = {}
 
-    def definitions(self, parts: list[Part]) -> tuple[Symbol, ...]:
-        # In broken text the grammar may suppose a name that is not there.
+    def definitions(self, parts: list[TextPart]) -> tuple[Symbol, ...]:
+        # In broken text, the grammar may invent a name.
         found = self.qualify(parts)
         return tuple(self._symbol(part, kind) for part, kind in found if part.role in DEFINING and part.own_name)
 
-    def qualify(self, parts: list[Part]) -> list[tuple[Part, SymbolKind]]:
-        """Qualify the names of parts by the parts around them; return those that qualify others, with their kind."""
+    def qualify(self, parts: list[TextPart]) -> list[tuple[TextPart, SymbolKind]]:
+        """Qualify the names of parts by the parts around them; return the qualifying parts, with their kind."""
         self._comments = {part.end: part.start for part in parts if part.role == "comment"}
         found = []
         for part in parts:
@@ -195,8 +195,9 @@ class _Sweep:
                 self._pass(part, holder)
         return found
 
-    def _pass(self, part: Part, holder: Part | None) -> None:
-        """Take note of what is no definition: it belongs to the one around it, or to the next."""
+    def _pass(self, part: TextPart, holder: TextPart | None) -> None:
+        """Record a comment, decorator or block: the part belongs to the definition around, or to the next
+        definition."""
         if part.role in ("comment", "lead"):
             self._before.append(part)
         if holder is None:
@@ -208,8 +209,9 @@ class _Sweep:
         elif part.start < holder.head_end:
             holder.leads.append((part.start, part.end, b""))
 
-    def _enter(self, part: Part, holder: Part | None) -> SymbolKind:
-        """Take up a definition: qualify its name, give it what leads to it, and take it out of the one around it."""
+    def _enter(self, part: TextPart, holder: TextPart | None) -> SymbolKind:
+        """Enter a definition: qualify the name, attach comments and decorators, and cut the definition out of the outer
+        definition."""
         self._take_leads(part)
         if holder is not None and part.role in DEFINING:
             holder.cuts.append((part.outer, self._after_separator(part.end), b""))
@@ -221,9 +223,9 @@ class _Sweep:
             return "class"
         return "method" if part.role == "method" or (outer and outer.role in ("class", "type")) else "function"
 
-    def _take_leads(self, part: Part) -> None:
+    def _take_leads(self, part: TextPart) -> None:
         at = part.outer
-        taken: list[Part] = []
+        taken: list[TextPart] = []
         for lead in reversed(self._before):
             if self._data[lead.end : at].strip():
                 break
@@ -237,11 +239,11 @@ class _Sweep:
         self._before.clear()
 
     def _after_separator(self, at: int) -> int:
-        """Past the comma or semicolon that goes when a definition goes."""
+        """Return the offset after the comma or semicolon following a definition."""
         rest = self._data[at : at + 80].lstrip()
         return self._data.index(rest[:1], at) + 1 if rest[:1] in (b",", b";") else at
 
-    def _symbol(self, part: Part, kind: SymbolKind) -> Symbol:
+    def _symbol(self, part: TextPart, kind: SymbolKind) -> Symbol:
         data = self._data
         start = part.head_start
         for first, last, _ in sorted(part.leads + part.cuts):
@@ -261,8 +263,8 @@ class _Sweep:
             hash_of(without(data, part.outer, end, part.cuts), part.own_name),
         )
 
-    def _without_last_comments(self, part: Part) -> int:
-        """Where a definition ends: Python's grammar counts comments after the last statement to it."""
+    def _without_last_comments(self, part: TextPart) -> int:
+        """Return the end of a definition: Python's grammar includes comments after the last statement."""
         end = part.end
         while end in self._comments and self._comments[end] > part.start:
             end = self._comments[end]

@@ -85,7 +85,7 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     config = in_folder(loop.config, event.cwd)
     occasion = replace(occasion, may_save=may_save_in(config, event))
     context = build_start(loop, occasion, config.budget_tokens, chosen(config), patience_s)
-    loop.looking.want(place)  # only now: what changed outside of sessions is looked for when the answer is made
+    loop.looking.request_scan(place)  # only now: what changed outside of sessions is looked for when the answer is made
     loop.wake()
     if not context.text:
         if any(one.reason == OVERTIME for one in context.layers_skipped):

@@ -122,7 +122,7 @@ def code(
             f"what code holds could not be kept: {error}", "make room on the disk if it is full"
         ) from error
     finally:
-        loop.looking.cache.let_go()
+        loop.looking.cache.release()
     if read.fresh > _MANY_FILES:
         give_back_memory()
     why = why_not_read(root, cwd, name, sources, paths) if not answer["symbols"] else ""
