@@ -115,6 +115,6 @@ def _forget_again(home: Home, dbs: Databases, now: datetime) -> None:
 
 def _steps(backup: backup_files.Backup) -> int:
     try:
-        return len(MEMORY_MIGRATIONS) - backup_files.look_into(backup.path).steps_behind
+        return len(MEMORY_MIGRATIONS) - backup_files.check(backup.path).steps_behind
     except (MemoryLiteError, sqlite3.Error, OSError):
         return -1
