@@ -411,7 +411,7 @@ class Loop:
         """Render the folders of projects whose context changed anew."""
         if changed and self.has_files():
             self._unrendered = set() if "" in changed else self._unrendered - changed
-            see, search = self.looking.look_ahead, self.search.unexplained
+            see, search = self.looking.look_ahead, self.search.search_without_reasons
             dbs = self._memory_db, self.readers.open
             prerendered.refresh(self.home, *dbs, self.config, changed, self.clock(), see, search)
 

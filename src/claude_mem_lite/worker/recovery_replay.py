@@ -59,8 +59,8 @@ def mend_words(home: Home, db: sqlite3.Connection) -> bool:
     if not home.suspect.exists():
         return False
     with atomic(db):
-        fts.mend(db)
-        passages.mend(db)
+        fts.repair(db)
+        passages.repair(db)
     home.suspect.unlink(missing_ok=True)
     return True
 

@@ -118,7 +118,7 @@ class Walk:
     def _walk_active(self) -> Iterator[None]:
         for page in memory_queries.pages(self.db, self.here.place.project):
             self.branches |= page.branches
-            rows = [row for row in page.tied if not is_hidden(row.branch, row.created_at, self.here.hidden)]
+            rows = [row for row in page.anchored if not is_hidden(row.branch, row.created_at, self.here.hidden)]
             touched = self._touched({row.seq: row.anchors for row in rows})
             self.last_verdicts.note_same(self.here.place, {row.seq for row in rows} - touched.keys())
             yield

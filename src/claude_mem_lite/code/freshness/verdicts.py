@@ -18,7 +18,7 @@ from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, read_anchor
 from claude_mem_lite.code.syntax.changes import PRESENT
 from claude_mem_lite.models import SAVED_BY_AGENT, Memory, Place
-from claude_mem_lite.store.symbol_changes import Rename
+from claude_mem_lite.store.symbol_changes import SymbolRename
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
 _Told = tuple[CodeAnchor, AnchorFound]
@@ -33,7 +33,7 @@ class Freshness:
     reasons: tuple[str, ...] = ()
     is_settled: bool = field(default=True, compare=False)
     """Whether it stays so while the files it is tied to stay as they are, see `AnchorFound`."""
-    renamed: tuple[Rename, ...] = field(default=(), compare=False)
+    renamed: tuple[SymbolRename, ...] = field(default=(), compare=False)
     """What its functions are called now, of those that have another name."""
     is_in_doubt: bool = field(default=False, compare=False)
     """Of what is unknown: that something is missing, and there was no time to search for it."""
@@ -103,7 +103,7 @@ def _verdict(memory: Memory, tied: Sequence[_Told]) -> Freshness:
     reasons = tuple(dict.fromkeys(one.reason for one in told if one.reason))
     states = {one.state for one in told}
     is_settled = all(one.is_settled for one in told)
-    renamed = tuple(Rename(anchor.file, anchor.name, one.name_now) for anchor, one in tied if one.name_now)
+    renamed = tuple(SymbolRename(anchor.file, anchor.name, one.name_now) for anchor, one in tied if one.name_now)
     if states <= {"same"}:
         return Freshness("fresh", reasons, is_settled, renamed)
     if "unknown" in states and "changed" not in states:
