@@ -160,7 +160,7 @@ def _count(pairs: Sequence[Pair], given: Sequence[set[str]]) -> Counts:
 
 
 def _prompts(db: sqlite3.Connection, pairs: Sequence[Pair]) -> Counts:
-    weigh = Search(StaticTable(), VectorIndex()).weigh
+    weigh = Search(StaticTable(), VectorIndex()).score_memories
     given = []
     for pair in pairs:
         made = build_for_prompt(db, pair.prompt, Occasion(pair.place, NOW), (), 2_000, defaults(), weigh)

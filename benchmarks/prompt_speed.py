@@ -107,7 +107,7 @@ def processor_ms(filled: Path, prompts: Sequence[Asked]) -> list[float]:
         began = time.thread_time()
         with closing(open_for_reading(Home(filled).memory_db)) as db:
             occasion = Occasion(find_place(asked["cwd"]), NOW)
-            build_for_prompt(db, asked["prompt"], occasion, (), _BUDGET_TOKENS, defaults(), search.weigh)
+            build_for_prompt(db, asked["prompt"], occasion, (), _BUDGET_TOKENS, defaults(), search.score_memories)
         taken.append((time.thread_time() - began) * 1000)
     return taken[len(prompts[:WARMING]) :]
 

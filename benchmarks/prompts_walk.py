@@ -140,7 +140,7 @@ class _Asking:
             place = find_place(str(self._walk.root))
             checkout = LaterCheckout(self._loop, db, place)
             occasion = Occasion(place, self._moment.at, self._session.id, checkout=checkout)
-            weigh = _remembering(self._loop.search.weigh)
+            weigh = _remembering(self._loop.search.score_memories)
             built = [
                 self._at_floor(db, occasion, weigh, *one) for one in zip(FLOORS, self._told.at_floors, strict=True)
             ]

@@ -30,7 +30,7 @@ from benchmarks.transcripts import Data, Query, plain_turns
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Filters
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.rank_fusion import RULE, Rule
+from claude_mem_lite.search.rank_fusion import RULE, RankingRule
 from claude_mem_lite.search.snippets import rank_sessions
 from claude_mem_lite.search.vector_index import VectorIndex
 
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
                 now = last_moment(db)
                 table, index = StaticTable(), VectorIndex()
 
-                def by(rule: Rule) -> Rank:
+                def by(rule: RankingRule) -> Rank:
                     return _ranked(Search(table, index, rule), db, now)
 
                 figures += _told(_product(data.queries, by))
@@ -79,7 +79,7 @@ def _ranked(search: Search, db: sqlite3.Connection, now: datetime) -> Rank:
     return lambda text: [session for session, _ in rank_sessions(search.search(db, text, Filters(), now, HITS))]
 
 
-def _product(queries: Sequence[Query], by: Callable[[Rule], Rank]) -> Iterator[Figure]:
+def _product(queries: Sequence[Query], by: Callable[[RankingRule], Rank]) -> Iterator[Figure]:
     rules = {
         "fused": RULE,
         "lexical": replace(RULE, share_of_meaning=0.0),
@@ -93,11 +93,11 @@ def _product(queries: Sequence[Query], by: Callable[[Rule], Rank]) -> Iterator[F
         yield Figure(f"fused over lexical: {measure}", round(gained.mean, 3), "", note=_interval(gained))
 
 
-def _tried(queries: Sequence[Query], by: Callable[[Rule], Rank]) -> Iterator[Figure]:
+def _tried(queries: Sequence[Query], by: Callable[[RankingRule], Rank]) -> Iterator[Figure]:
     """Every setting on all queries, and what choosing one by cross-validation gives."""
     tried = {
         rule: _outcomes(queries, by(rule))
-        for rule in (Rule(share_of_meaning=share, good=good) for share in SHARES for good in GOOD)
+        for rule in (RankingRule(share_of_meaning=share, good=good) for share in SHARES for good in GOOD)
     }
     for rule, outcomes in tried.items():
         recall, first = over_queries(outcomes, "R@5"), over_queries(outcomes, "MRR")
@@ -108,7 +108,7 @@ def _tried(queries: Sequence[Query], by: Callable[[Rule], Rank]) -> Iterator[Fig
     yield from _measures("chosen by cross-validation", chosen, {})
 
 
-def _cross_validated(queries: Sequence[Query], tried: Mapping[Rule, Outcomes]) -> list[Outcome]:
+def _cross_validated(queries: Sequence[Query], tried: Mapping[RankingRule, Outcomes]) -> list[Outcome]:
     """The outcome of each query under the rule that was best on the queries of the other folds' sessions."""
     sessions = sorted({session for query in queries for session in query.sessions})
     random.Random(0).shuffle(sessions)

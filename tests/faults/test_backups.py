@@ -91,7 +91,7 @@ def test_a_backup_holds_what_was_stored_before_it(home: Home) -> None:
         remember(loop, "Pears are green")
         made = back_up(loop)
         remember(loop, "Plums are blue")
-    held = backup_files.look_into(made)
+    held = backup_files.check(made)
     assert (held.sessions, held.steps_behind) == (1, 0)
     assert query(made, "select summary from memories where kind = 'note'") == [("Pears are green",)]
 
@@ -360,7 +360,7 @@ def test_a_backup_is_made_while_nothing_can_be_taken_in(home: Home) -> None:
         loop.wake()
         wait_until(lambda: "IntegrityError" in loop.failure, "a look at the spool that fails")
         made = back_up(loop)
-    assert backup_files.look_into(made).sessions == 1
+    assert backup_files.check(made).sessions == 1
 
 
 def test_whoever_asked_for_a_backup_hears_why_none_can_be_begun(home: Home) -> None:
@@ -383,9 +383,9 @@ def test_a_file_that_is_no_backup_is_refused_in_plain_words(home: Home, tmp_path
         db.execute("create table shopping (what)")
     for path in (text, other):
         with pytest.raises(MemoryLiteError, match="is no backup of claude-mem-lite"):
-            backup_files.look_into(path)
+            backup_files.check(path)
     with pytest.raises(MemoryLiteError, match="there is no file"):
-        backup_files.look_into(tmp_path / "nowhere.db")
+        backup_files.check(tmp_path / "nowhere.db")
 
 
 def test_a_backup_of_a_newer_version_is_refused_and_not_chosen(home: Home) -> None:
@@ -396,8 +396,8 @@ def test_a_backup_of_a_newer_version_is_refused_and_not_chosen(home: Home) -> No
         db.execute("update progress set done = 100")
     newer = backup_files.make(home.memory_db, home.backups, NOW)
     with pytest.raises(SchemaTooNew, match="m999_from_the_future"):
-        backup_files.look_into(newer.path)
-    assert [one.path for one in backup_files.good_ones(home.backups, change_counter.of_file(home.memory_db))] == [
+        backup_files.check(newer.path)
+    assert [one.path for one in backup_files.restorable(home.backups, change_counter.of_file(home.memory_db))] == [
         older.path
     ]
 

@@ -78,7 +78,7 @@ def test_beside_it_backups_are_still_made_and_pruned_and_it_stays(
     home: Home, another: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("claude_mem_lite.worker.loop.QUIET_S", -1.0)
-    monkeypatch.setattr(backup_files, "KEPT", 2)
+    monkeypatch.setattr(backup_files, "MAX_BACKUPS", 2)
     clock = Moment()
     with worked(home, clock) as loop:
         do(home, loop, "count the apples")
@@ -294,7 +294,7 @@ STRANGE: Sequence[tuple[str, str]] = (
 def test_a_file_with_something_in_it_that_is_not_ours_is_not_restored(another: Path, kind: str, statement: str) -> None:
     change(another, statement)
     with pytest.raises(MemoryLiteError, match=f"holds a {kind} that no backup of ours has"):
-        backup_files.look_into(another)
+        backup_files.check(another)
 
 
 def test_looking_for_damage_runs_nothing_that_a_table_is_called(another: Path) -> None:
@@ -308,7 +308,7 @@ def test_what_the_user_made_in_memory_is_in_no_backup_and_keeps_none_from_being_
     change(home.memory_db, *(statement for _, statement in STRANGE[:4]), "insert into shopping values ('zanzibarium')")
     with worked(home) as loop:
         made = back_up(loop)
-    assert backup_files.look_into(made).sessions == 1
+    assert backup_files.check(made).sessions == 1
     assert b"zanzibarium" not in made.read_bytes()
     assert query(home.memory_db, "select what from shopping") == [("zanzibarium",)]
 

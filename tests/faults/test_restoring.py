@@ -275,7 +275,7 @@ def test_a_migration_that_is_killed_at_any_step_is_done_by_the_next_start(
         where = copy.root.name
         assert query(copy.memory_db, "select id from memories") == [("abcdefghij",)], where
         assert len(query(copy.memory_db, "select * from migrations")) == len(MEMORY_MIGRATIONS), where
-        made = [backup_files.look_into(one.path) for one in backup_files.all_in(copy.backups)]
+        made = [backup_files.check(one.path) for one in backup_files.all_in(copy.backups)]
         assert [one.memories for one in made if one.steps_behind] == [1], where
         assert told(copy) == "", where
         shutil.rmtree(copy.root)
@@ -317,7 +317,7 @@ def test_an_older_version_refuses_and_goes_on_after_a_restore(home: Home, monkey
     with pytest.raises(SchemaTooNew, match=r"newer version .*claude-mem-lite restore"), worked(home):
         pass
     assert home.memory_db.read_bytes() == before
-    made = next(backup_files.good_ones(home.backups, change_counter.of_file(home.memory_db)))
+    made = next(backup_files.restorable(home.backups, change_counter.of_file(home.memory_db)))
     order(home, made.path)
     with worked(home):
         pass
@@ -392,7 +392,7 @@ def test_a_worker_that_is_killed_finds_its_damaged_memory_and_tells_the_user_onc
         leave(machine.home, given)
     machine.drain()
     path = Path(machine.post("/api/backup", {})["path"])
-    assert backup_files.look_into(path).sessions == 1
+    assert backup_files.check(path).sessions == 1
     for given in turn("s-1", "count the plums"):
         leave(machine.home, given)
     machine.drain()
@@ -407,7 +407,7 @@ def test_a_worker_that_is_killed_finds_its_damaged_memory_and_tells_the_user_onc
     assert "done again" in health["recovered"]
 
     assert "claude-mem-lite: memory.db was damaged" in started(machine, "systemMessage")
-    wait_until(lambda: recovery_log.untold(machine.home) == [], "it to count as told")
+    wait_until(lambda: recovery_log.not_shown(machine.home) == [], "it to count as told")
     assert "memory.db was damaged" not in started(machine, "hookSpecificOutput")
 
 

@@ -162,7 +162,7 @@ def test_what_is_forgotten_is_gone_from_every_file(served: Machine, page: TestCl
 
 def test_forgetting_stands_last_and_asks_first(page: TestClient, developing: Developing) -> None:
     """The question names all that goes: the turn's own words, receipts and backups too."""
-    kept = tied_to_code(developing)
+    kept = anchored_to_code(developing)
     developing.session("Look at the total once more", {}, "Looked.")
     html = shown(page, f"/memories/{kept['id']}")
     doing = html.partition('class="doing"')[2].partition("</section>")[0]
@@ -228,7 +228,7 @@ def developing(served: Machine, tmp_path: Path) -> Developing:
     return made
 
 
-def tied_to_code(developing: Developing) -> Json:
+def anchored_to_code(developing: Developing) -> Json:
     found = developing.machine.get(f"/api/memories?cwd={developing.root}")["memories"]
     return next(one for one in found if any(anchor.startswith("code:") for anchor in one["anchors"]))
 
@@ -236,7 +236,7 @@ def tied_to_code(developing: Developing) -> Json:
 def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
     page: TestClient, developing: Developing
 ) -> None:
-    kept = tied_to_code(developing)
+    kept = anchored_to_code(developing)
     path = f"/memories/{kept['id']}"
     html = shown(page, path)
     assert "cart.py: total" in html
@@ -252,7 +252,7 @@ def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
 def test_what_is_confirmed_when_its_folder_is_gone_stays_tied_to_what_it_was_tied_to(
     served: Machine, page: TestClient, developing: Developing
 ) -> None:
-    kept = tied_to_code(developing)
+    kept = anchored_to_code(developing)
     rmtree(developing.root)
     do(page, "confirm", id=kept["id"])
     now = stored(served, kept["id"])

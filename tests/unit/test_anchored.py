@@ -14,7 +14,7 @@ def pages(store: Store, limit: int) -> list[list[int]]:
     spot = None
     while True:
         page = memory_queries.page(store.db, SHOP.project, spot, limit)
-        found.append([row.seq for row in page.tied])
+        found.append([row.seq for row in page.anchored])
         spot = page.end
         if spot is None:
             return found
@@ -27,8 +27,8 @@ def test_pages_hold_what_is_tied_to_code_among_so_many_newest_first(store: Store
         store.remember(f"Matter {number * 7919}", created_at=at, anchors=TIED if tied else ("error:abc",))
     assert pages(store, 3) == [[2, 1], [5], [7]]
     assert pages(store, 100) == [[2, 1, 5, 7]]
-    first = memory_queries.page(store.db, SHOP.project, None, 1).tied
-    assert first == [memory_queries.Row(2, "", NOW - timedelta(days=1), TIED)]
+    first = memory_queries.page(store.db, SHOP.project, None, 1).anchored
+    assert first == [memory_queries.AnchoredRow(2, "", NOW - timedelta(days=1), TIED)]
 
 
 def test_a_page_names_the_branches_of_all_that_is_on_it(store: Store) -> None:
@@ -41,7 +41,7 @@ def test_only_active_memories_of_the_project_are_paged(store: Store) -> None:
     kept = store.remember("Keep the clock", anchors=TIED)
     memories.retire(store.db, store.remember("Freeze the clock", anchors=TIED).id)
     assert pages(store, 100) == [[1]]
-    assert memory_queries.page(store.db, "another", None, 100) == memory_queries.Page([], set(), None)
+    assert memory_queries.page(store.db, "another", None, 100) == memory_queries.AnchoredPage([], set(), None)
     assert memories.by_seq(store.db, [1])[1] == kept
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from claude_mem_lite.store.session_context import Answered
+from claude_mem_lite.store.session_context import DeliveredAnswer
 from claude_mem_lite.worker.answers.agent_query import Asked, asked
 from claude_mem_lite.worker.answers.in_flight import Known
 
 
 def answers(*given: tuple[str, tuple[str, ...]]) -> Known:
-    told = tuple(Answered(f"a-{number}", moment, 10, layers) for number, (moment, layers) in enumerate(given))
+    told = tuple(DeliveredAnswer(f"a-{number}", moment, 10, layers) for number, (moment, layers) in enumerate(given))
     return Known(frozenset({"m1"}), 0, was_compacted=False, waiting=frozenset(), answers=told)
 
 

@@ -16,7 +16,7 @@ KNOWN = (
     ("Keep the shopping carts in SQLite", "One file is easy to back up, and carts are small."),
     ("Serve the model with vLLM", "The server batches requests and streams tokens; a page of its docs was read."),
     ("Retry the payment webhook five times", "The provider drops one call in ten."),
-    ("Rename Customer to Account", "The table was renamed; the API still says customer."),
+    ("SymbolRename Customer to Account", "The table was renamed; the API still says customer."),
     ("Add a CSV export of invoices", "The export streams rows with a semicolon for German Excel."),
 )
 UNRELATED = (
@@ -98,7 +98,7 @@ def test_what_a_hit_is_sure_by_does_not_change_the_order(store: Store) -> None:
     search = Search(StaticTable(), VectorIndex())
     for query in (*UNRELATED, *RELATED):
         explained = search.search(store.db, query, Filters(), NOW, 20)
-        plain = search.unexplained(store.db, query, Filters(), NOW, 20)
+        plain = search.search_without_reasons(store.db, query, Filters(), NOW, 20)
         assert [(hit.found.id, hit.score) for hit in explained] == [(hit.found.id, hit.score) for hit in plain]
         assert [hit.score for hit in explained] == sorted((hit.score for hit in explained), reverse=True)
 

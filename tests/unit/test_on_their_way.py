@@ -104,7 +104,7 @@ def give(
     with atomic(store.db):
         receipts.add(store.db, receipt)
         if is_printed:
-            receipts.mark_given(store.db, name, at)
+            receipts.mark_injected(store.db, name, at)
 
 
 def compact(store: Store, at: datetime) -> None:

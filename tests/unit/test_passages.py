@@ -169,7 +169,7 @@ def test_a_passage_whose_source_is_gone_or_tells_nothing_goes_with_its_words(sto
     store.turn("t1", "Fix the login", "Done")
     store.session("s1", SessionSummary(headline="Fix the login", next_steps=("Test",)))
     store.db.execute(change)
-    passages.mend(store.db)
+    passages.repair(store.db)
     (left,) = search(store, "login")
     assert left.kind == ("session" if "prompts" in change else "turn")
     assert store.db.execute("select count(*) from passages_fts").fetchone()[0] == 1
@@ -180,7 +180,7 @@ def test_a_passage_is_of_the_project_that_its_session_is_of(store: Store) -> Non
     store.turn("t2", "Fix the login", "Done", session="s2")
     store.db.execute("update sessions set project = ? where id = 's1'", (OTHER.project,))
     store.db.execute("delete from sessions where id = 's2'")
-    passages.mend(store.db)
+    passages.repair(store.db)
     projects = {one.session: one.project for one in passages.by_seq(store.db, range(9)).values()}
     assert projects == {"s1": OTHER.project, "s2": SHOP.project}
 

@@ -8,7 +8,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place, Receipt, Turn
 from claude_mem_lite.store import branches, lesson_candidates, receipts, symbol_changes
 from claude_mem_lite.store.projects import changes, marks
-from claude_mem_lite.store.projects.splits import Split
+from claude_mem_lite.store.projects.splits import SplitPlan
 from tests.fakes import NOW, SHOP, Store
 
 BLOG = Place(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
@@ -36,7 +36,7 @@ def test_a_split_moves_every_row_of_what_was_recorded_in_a_folder_until_it_is_un
     fill(store, SHOP)
     fill(store, replace(BLOG, project=SHOP.project, path=BLOG.root))
     before = dump(store)
-    split = Split(SHOP.project, BLOG.project, "blog", BLOG.root, BLOG.root, "", "", ())
+    split = SplitPlan(SHOP.project, BLOG.project, "blog", BLOG.root, BLOG.root, "", "", ())
 
     with atomic(store.db):
         changes.split(store.db, "split-1", split, NOW)

@@ -34,7 +34,11 @@ LOW = 1.0
 OTHERS = (
     ("gotcha", "Mock the clock in invoice tests", "Due dates differ around midnight unless the clock is fixed."),
     ("preference", "Use pnpm, not npm", "The user wants pnpm for all JavaScript packages."),
-    ("change", "Rename Customer to Account", "The model and the table were renamed; the API still says customer."),
+    (
+        "change",
+        "SymbolRename Customer to Account",
+        "The model and the table were renamed; the API still says customer.",
+    ),
     ("feature", "Add CSV export of invoices", "ExportController streams invoices with a semicolon for German Excel."),
 )
 
@@ -65,7 +69,7 @@ class Project:
         indexing.begin()
         while indexing.step():
             pass
-        weigh = (search or self.search).weigh
+        weigh = (search or self.search).score_memories
         at = occasion or Occasion(SHOP, NOW)
         return build_for_prompt(self.store.db, prompt, at, told, budget, defaults(), weigh, floor)
 
@@ -219,7 +223,7 @@ def test_what_was_of_use_for_prompts_scores_higher(project: Project) -> None:
         receipt = Receipt(f"r{number}", f"x{number}", SHOP.project, "prompt", (item,), (), (), 10, 10, 1.0, at, at)
         with atomic(project.store.db):
             receipts.add(project.store.db, receipt)
-            giving = receipts.given_to(project.store.db, f"x{number}")
+            giving = receipts.items_of(project.store.db, f"x{number}")
             receipts.mark(project.store.db, dict.fromkeys(giving, "used"))
     assert part(project.ask(), decision, "use") == LOUDEST
 

@@ -47,7 +47,7 @@ def ask(store: Store, prompt: str = QUESTION, told: Sequence[str] = (), session:
     search = Search(StaticTable(), VectorIndex())
     occasion = Occasion(SHOP, NOW, session, explained=True)
     return build_for_prompt(
-        store.db, prompt, occasion, told, 2_000, defaults(), search.weigh, scoring.FLOOR, search.search
+        store.db, prompt, occasion, told, 2_000, defaults(), search.score_memories, scoring.FLOOR, search.search
     )
 
 

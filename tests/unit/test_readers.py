@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.db.connection import open_for_reading, open_for_writing
-from claude_mem_lite.db.read_pool import MAX_KEPT, Readers
+from claude_mem_lite.db.read_pool import MAX_IDLE, Readers
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_those_that_rest_are_let_go(readers: Readers) -> None:
 
 
 def test_no_more_are_kept_than_are_used_side_by_side(readers: Readers) -> None:
-    opened = [readers.open() for _ in range(MAX_KEPT + 1)]
+    opened = [readers.open() for _ in range(MAX_IDLE + 1)]
     for db in opened:
         db.close()
     with pytest.raises(sqlite3.ProgrammingError):

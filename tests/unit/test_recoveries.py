@@ -27,11 +27,11 @@ def test_a_folder_that_is_gone_is_not_named_any_more(home: Home) -> None:
     undo = f"What was there is kept: `claude-mem-lite restore {home.root / ASIDE / 'memory.db'}` undoes it."
     (home.root / ASIDE / "memory.db").touch()
     recovery_log.add(home, Recovery("restore-1", NOW.isoformat(), TEXT, undo))
-    (told,) = recovery_log.untold(home)
+    (told,) = recovery_log.not_shown(home)
     assert (told.text, told.undo) == (TEXT, undo)
     (home.root / ASIDE / "memory.db").unlink()
     (home.root / ASIDE).rmdir()
-    (told,) = recovery_log.untold(home)
+    (told,) = recovery_log.not_shown(home)
     assert told.text.endswith("a new one was begun. What was there is not kept any more.")
     assert told.undo == ""
     assert recovery_log.latest(home, NOW) == told
@@ -43,7 +43,7 @@ def test_a_record_keeps_the_command_that_a_file_may_make_work_again(home: Home) 
     kept = home.root / "before-restore-20260301T120000Z" / "memory.db"
     undo = f"What was there is kept: `claude-mem-lite restore {kept}` undoes it."
     recovery_log.add(home, Recovery("restore-1", NOW.isoformat(), "It is in its place.", undo))
-    recovery_log.mark_told(home, ["restore-1"])
+    recovery_log.mark_shown(home, ["restore-1"])
     recovery_log.note_replayed(home, ["restore-1"], 2)
     assert [one.undo for one in recovery_log.all_of(home)] == [""]
     kept.parent.mkdir()

@@ -119,7 +119,7 @@ def test_all_that_code_retired_is_read_by_pages_and_what_is_revived_meanwhile_hi
         retirements.retire(store.db, memory.id, "code", "it is gone", NOW + timedelta(hours=hour // 3))
     retirements.retire(store.db, store.remember("Freeze the clock").id, "branch", "x is gone", NOW, "x")
     seen: list[int] = []
-    for page in retirements.by_code(store.db, SHOP.project, at_once=2):
+    for page in retirements.by_code(store.db, SHOP.project, page_size=2):
         assert len(page) <= 2
         seen += page
         retirements.revive(store.db, made[page[0] - 1].id)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Filters, Hit, Memory, Passage, Place, SessionSummary
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.rank_fusion import RULE, Rule, fuse
+from claude_mem_lite.search.rank_fusion import RULE, RankingRule, fuse
 from claude_mem_lite.search.snippets import excerpt
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories
@@ -29,7 +29,9 @@ def embed_all(store: Store, embedder: FakeEmbedder) -> None:
         vectors.put(store.db, vectors.of_memory(row["seq"]), row["scope"], vector)
 
 
-def find(store: Store, query: str, filters: Filters | None = None, limit: int = 10, rule: Rule = RULE) -> list[Hit]:
+def find(
+    store: Store, query: str, filters: Filters | None = None, limit: int = 10, rule: RankingRule = RULE
+) -> list[Hit]:
     embedder = FakeEmbedder(means=SYNONYMS)
     embed_all(store, embedder)
     search = Search(embedder, VectorIndex(), rule)
@@ -72,7 +74,7 @@ def test_hits_without_reasons_are_the_same_hits(store: Store) -> None:
     search = Search(FakeEmbedder(is_broken=True), VectorIndex())
     explained = search.search(store.db, "signing keys", Filters(), NOW, 3)
     assert all(hit.why for hit in explained)
-    found = search.unexplained(store.db, "signing keys", Filters(), NOW, 3)
+    found = search.search_without_reasons(store.db, "signing keys", Filters(), NOW, 3)
     assert found == [replace(hit, why=(), is_certain=None, matched={}, share=0.0) for hit in explained]
 
 
@@ -170,7 +172,7 @@ def test_raw_text_is_found_beside_the_memories(store: Store) -> None:
 def test_raw_text_never_stands_above_a_good_memory(store: Store) -> None:
     store.remember("Importer moved to Rust", summary="It was slow.", session="s7")
     store.session("s7", SessionSummary(headline="Rust importer importer Rust", request="importer Rust Rust importer"))
-    hits = find(store, "importer rust", rule=Rule(share_of_meaning=0, good=0.5))
+    hits = find(store, "importer rust", rule=RankingRule(share_of_meaning=0, good=0.5))
     assert [type(hit.found) for hit in hits] == [Memory, Passage]
     assert any("raw text" in reason for reason in hits[1].why)
     assert hits[0].score >= hits[1].score
@@ -251,7 +253,7 @@ def test_words_alone_count_in_full_when_meaning_cannot_be_told() -> None:
 
 
 def test_the_best_of_poor_matches_by_meaning_does_not_count_in_full() -> None:
-    rule = Rule(share_of_meaning=0.4, least_cosine=0.3, from_cosine=0.2, full_cosine=0.6)
+    rule = RankingRule(share_of_meaning=0.4, least_cosine=0.3, from_cosine=0.2, full_cosine=0.6)
     fused = fuse({3: 1.0}, [(1, 0.40), (2, 0.25), (3, 0.25)], rule)
     assert set(fused) == {1, 3}
     assert fused[1].value == pytest.approx(0.4 * (0.40 - 0.2) / (0.6 - 0.2))

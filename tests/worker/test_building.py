@@ -12,7 +12,7 @@ import pytest
 from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.models import Filters, Hit
-from claude_mem_lite.search.search_timeout import patient
+from claude_mem_lite.search.search_timeout import with_timeout
 from tests.anchored import LOAD, SAVE, work_on
 from tests.fakes import NOW, Store
 from tests.worker.looks import remember, soon
@@ -27,7 +27,7 @@ def test_a_search_that_takes_too_long_is_given_up(store: Store) -> None:
 
     try:
         with pytest.raises(TimeoutError):
-            patient(slow, store.connect, time.monotonic())(store.db, "carts", Filters(), NOW, 10)
+            with_timeout(slow, store.connect, time.monotonic())(store.db, "carts", Filters(), NOW, 10)
     finally:
         over.set()
 
@@ -40,7 +40,7 @@ def test_a_search_in_time_gives_its_hits_over_a_connection_of_its_own(store: Sto
         used.append(db)
         return [Hit(memory, 1.0, ())]
 
-    hits = patient(search, store.connect, time.monotonic() + 60)(store.db, "carts", Filters(), NOW, 10)
+    hits = with_timeout(search, store.connect, time.monotonic() + 60)(store.db, "carts", Filters(), NOW, 10)
     assert [hit.found for hit in hits] == [memory]
     assert used[0] is not store.db
     with pytest.raises(sqlite3.ProgrammingError):

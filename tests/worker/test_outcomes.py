@@ -450,8 +450,8 @@ def test_starts_and_moments_of_need_do_not_count_for_each_other(judged: Judged) 
     ignore(judged, made.id, 2, moment="prompt")
     ignore(judged, made.id, 1, moment="file")
     ignore(judged, made.id, 4, moment="failure")  # a fix that did not work says nothing about prompts
-    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(0, 3)}
-    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=True) == {made.id: Tally(0, 2)}
+    assert receipts.tallies_since_last_seen(judged.store.db, [made.id], at_need=False) == {made.id: Tally(0, 3)}
+    assert receipts.tallies_since_last_seen(judged.store.db, [made.id], at_need=True) == {made.id: Tally(0, 2)}
     assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(0, 4)}
 
 
@@ -461,17 +461,17 @@ def test_who_ignored_it_before_it_was_seen_again_does_not_count_and_who_used_it_
     judged.store.turn("t1", f"see {made.id}", "ok", session=HERE)
     outcomes.judge(judged.store.db, judged.queue, HERE)
     ignore(judged, made.id, 9)
-    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 9)}
+    assert receipts.tallies_since_last_seen(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 9)}
     with atomic(judged.store.db):
         memories.rewrite(judged.store.db, replace(made, last_seen_at=NOW + LAST))
-    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 0)}
+    assert receipts.tallies_since_last_seen(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 0)}
     ignore(judged, made.id, 2, since=2 * LAST)
-    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 2)}
+    assert receipts.tallies_since_last_seen(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 2)}
 
 
 def test_a_session_that_goes_on_starts_anew_as_well(judged: Judged) -> None:
     judged.store.session("a", SessionSummary(headline="Paint"), at=NOW)
     ignore(judged, "a", 8)
-    assert receipts.standing_tallies(judged.store.db, ["a"], at_need=False) == {"a": Tally(0, 8)}
+    assert receipts.tallies_since_last_seen(judged.store.db, ["a"], at_need=False) == {"a": Tally(0, 8)}
     judged.store.session("a", SessionSummary(headline="Paint more"), at=NOW + LAST)
-    assert receipts.standing_tallies(judged.store.db, ["a"], at_need=False) == {}
+    assert receipts.tallies_since_last_seen(judged.store.db, ["a"], at_need=False) == {}

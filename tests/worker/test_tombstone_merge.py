@@ -31,7 +31,7 @@ def test_a_mark_revokes_an_older_tombstone_and_no_younger_one(home: Home) -> Non
 def test_what_is_forgotten_again_stays_so_when_the_clock_was_set_back(home: Home) -> None:
     with Store(home.memory_db) as store, atomic(store.db):
         tombstones.put(store.db, [("lifted:basket", DAYS[3])])
-        tombstones.bury(store.db, ["basket"], NOW)
+        tombstones.add_names(store.db, ["basket"], NOW)
         tombstones.put(store.db, [])
         assert tombstones.is_buried(store.db, "basket")
 

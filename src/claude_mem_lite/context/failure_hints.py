@@ -69,7 +69,7 @@ def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told
     anchors = anchors_of_step(step)
     # Who writes an error down leaves out where it came up.
     as_written = {*anchors, *anchors_of_words(step)}
-    rows = fts.tied_to(db, sorted(as_written), occasion.place.project, _MAX_LOOKED_AT)
+    rows = fts.anchored_to(db, sorted(as_written), occasion.place.project, _MAX_LOOKED_AT)
     if not rows:
         return []
     here = Here(occasion, told)

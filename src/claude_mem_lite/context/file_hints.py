@@ -70,7 +70,7 @@ def about_file(db: sqlite3.Connection, path: str, occasion: Occasion, told: Coll
     stale = here.tellable([memory for memory, _ in found.values()])
     if not stale:
         return []
-    tallies = receipts.standing_tallies(db, list(stale), at_need=True)
+    tallies = receipts.tallies_since_last_seen(db, list(stale), at_need=True)
     given: list[Given] = []
     for memory, line in (found[id_] for id_ in stale):
         useful = factor(tallies.get(memory.id, Tally()), is_stated=is_stated(memory))

@@ -202,7 +202,7 @@ class Setting:
 def detect(db: sqlite3.Connection, place: Place, without_session: str = "", deadline: float | None = None) -> Setting:
     """The setting of a place, for a session that is not `without_session`; `deadline` is on the monotonic clock."""
     until = time.monotonic() + DETECT_S if deadline is None else deadline
-    last = sessions.newest(db, project=place.project, without=without_session, told_only=True, limit=_LAST_SESSIONS)
+    last = sessions.newest(db, project=place.project, without=without_session, with_headline=True, limit=_LAST_SESSIONS)
     repository = open_repository(place.root) if place.root else None
     entries = repository.entries() if repository else None
     files: list[str] = []

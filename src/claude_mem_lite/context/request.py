@@ -9,7 +9,7 @@ from claude_mem_lite.code.freshness.checkout_view import Checkout, NoCheckout
 from claude_mem_lite.models import Filters, Hit, Place
 
 Search = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
-"""As `search.hybrid.Search.unexplained`."""
+"""As `search.hybrid.Search.search_without_reasons`."""
 
 
 @dataclass(frozen=True, slots=True)

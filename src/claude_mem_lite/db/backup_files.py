@@ -1,6 +1,6 @@
-"""Backups of memory.db: made while it is in use, checked before they count, the newest few kept.
+"""Backups of memory.db: copied while the database is in use, checked before they count, limited to the newest few.
 
-The worker makes them; the command line lists them and looks into one before it is restored."""
+The worker makes backups. The command line lists them and checks a backup before a restore."""
 
 import os
 import re
@@ -19,9 +19,9 @@ from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, applied_to, unknown
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
 from claude_mem_lite.paths import sync
 
-KEPT = 7
+MAX_BACKUPS = 7
 _TIME = "%Y%m%dT%H%M%SZ"
-# The count stands in the name: it tells which is the newest also when the clock was wrong.
+# The change count is part of the name, so that the newest backup is known even when the clock was wrong.
 _NAME = re.compile(r"^memory-(?P<time>\d{8}T\d{6}Z)-(?P<done>\d{12,19})\.db$")
 _UNFINISHED = ".making-"
 _LEFT_UNFINISHED = re.compile(r"^\.making-\d+(-journal|-wal|-shm)?$")
@@ -30,7 +30,7 @@ _MIN_FREE_BYTES = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """One complete copy, by its name: when it was made, and how far memory.db was."""
+    """A complete copy of memory.db, described by its file name: creation time and change count."""
 
     path: Path
     made_at: datetime
@@ -43,45 +43,47 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What is in a backup."""
+    """Contents of a backup."""
 
     memories: int
     sessions: int
     done: int
     last_event_at: str
-    """When the last thing happened that it knows of; '' when it knows nothing."""
+    """Time of the last event in the backup; '' when the backup holds no session."""
     steps_behind: int
-    """How many migrations it has not had yet."""
+    """Number of migrations that the backup has not had yet."""
 
 
 def all_in(folder: Path) -> list[Backup]:
-    """Every file of a folder that is a backup by its name, the newest first."""
-    found = []
+    """Return every file of a folder with the name of a backup, the newest first."""
+    backups = []
     for path in _entries(folder):
         if (match := _NAME.match(path.name)) and path.is_file():
-            with suppress(ValueError):  # a 13th month: no name that we give
+            with suppress(ValueError):  # a 13th month: not a name of ours
                 made_at = datetime.strptime(match["time"], _TIME).replace(tzinfo=UTC)
-                found.append(Backup(path, made_at, int(match["done"])))
-    return sorted(found, key=lambda one: (one.done, one.made_at), reverse=True)
+                backups.append(Backup(path, made_at, int(match["done"])))
+    return sorted(backups, key=lambda backup: (backup.done, backup.made_at), reverse=True)
 
 
 def own(folder: Path, of: str) -> list[Backup]:
-    """The backups of one database, by its lineage, the newest first: those that say inside what their names say."""
-    return [one for one in all_in(folder) if _is_of(one, of)]
+    """Return the backups of the database with the lineage `of`, the newest first. Name and content of each must
+    agree."""
+    return [backup for backup in all_in(folder) if _is_of(backup, of)]
 
 
 def newer(folder: Path, of: str, done: int) -> Backup | None:
-    """The newest sound backup of a database that has more than this; each is read whole before it counts."""
-    ahead = (one for one in all_in(folder) if one.done > done and _is_of(one, of))
-    return next((one for one in ahead if can_be_restored(one.path)), None)
+    """Return the newest sound backup of a database with more than `done` changes. Each candidate is read completely."""
+    ahead = (backup for backup in all_in(folder) if backup.done > done and _is_of(backup, of))
+    return next((backup for backup in ahead if can_be_restored(backup.path)), None)
 
 
 def make(
     source: Path, folder: Path, now: datetime, note: Callable[[sqlite3.Connection], None] = lambda _: None
 ) -> Backup:
-    """Copy a database that may be written meanwhile; sqlite3.Error or OSError when it cannot be, and nothing is left.
+    """Copy a database that may be written meanwhile. Raise sqlite3.Error or OSError on failure, and leave no partial
+    copy.
 
-    `note` is given the connection at work, for whoever wants to interrupt it."""
+    `note` receives the open connection, so that the caller can interrupt the copy."""
     folder.mkdir(mode=0o700, exist_ok=True)
     free, size = shutil.disk_usage(folder).free, source.stat().st_size
     needed = size + _MIN_FREE_BYTES
@@ -96,42 +98,43 @@ def make(
         os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
         with closing(sqlite3.connect(source, isolation_level=None, check_same_thread=False)) as db:
             note(db)
-            # A snapshot, and none of the free pages: what was forgotten is not in it.
+            # `vacuum into` makes a snapshot without free pages, so forgotten text is not in the copy.
             db.execute("vacuum into ?", (str(unfinished),))
-        _keep_what_is_ours(unfinished)
+        _drop_foreign_objects(unfinished)
         sync(unfinished)
         if damage := damage_of(unfinished, thoroughly=True):
             raise sqlite3.DatabaseError(f"the copy is damaged: {damage}")
         with reading(unfinished) as db:
             done = change_counter.progress_of(db).done
-        made = Backup(folder / f"memory-{now.astimezone(UTC).strftime(_TIME)}-{done:012d}.db", now, done)
-        unfinished.rename(made.path)
+        backup = Backup(folder / f"memory-{now.astimezone(UTC).strftime(_TIME)}-{done:012d}.db", now, done)
+        unfinished.rename(backup.path)
         sync(folder)
     finally:
         _remove_with_log(unfinished)
-    return made
+    return backup
 
 
 def prune(folder: Path, of: str) -> None:
-    """Keep the newest few of a database, and as many of those that cannot be read as there is room among them.
+    """Remove old backups: keep the newest few of a database, then unreadable backups as far as the limit allows.
 
-    Those of another database are the user's: he put them there, or went over to another one."""
+    Backups of another database stay: the user put them into the folder, or changed to another database."""
     mine = own(folder, of)
-    unreadable = [one for one in all_in(folder) if not change_counter.of_file(one.path)]
-    for old in [*mine, *unreadable][KEPT:]:
+    unreadable = [backup for backup in all_in(folder) if not change_counter.of_file(backup.path)]
+    for old in [*mine, *unreadable][MAX_BACKUPS:]:
         old.path.unlink(missing_ok=True)
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what a worker left that was killed while it made one."""
+    """Remove partial copies that a killed worker left."""
     for path in _entries(folder):
         if _LEFT_UNFINISHED.match(path.name):
-            with suppress(OSError):  # a folder, say: not of our making
+            with suppress(OSError):  # a folder, for example: not made by us
                 path.unlink()
 
 
-def look_into(path: Path) -> Contents:
-    """What a backup holds, after a check of all of it; MemoryLiteError says why it cannot be restored."""
+def check(path: Path) -> Contents:
+    """Check a backup completely and return its contents. Raise MemoryLiteError with the reason if no restore is
+    possible."""
     if not path.is_file():
         raise MemoryLiteError(f"there is no file {path}", "`claude-mem-lite backup --list` shows the backups")
     try:
@@ -143,8 +146,8 @@ def look_into(path: Path) -> Contents:
                     f"{path.name} was made by a newer version (it knows {', '.join(sorted(unknown))})",
                     "upgrade claude-mem-lite to restore it",
                 )
-            if found := integrity.of(db):
-                kind, name = found[0]
+            if foreign := integrity.of(db):
+                kind, name = foreign[0]
                 raise MemoryLiteError(
                     f"{path.name} holds a {kind} that no backup of ours has: {name[:80]}", "choose another backup"
                 )
@@ -167,30 +170,31 @@ def look_into(path: Path) -> Contents:
 
 
 def can_be_restored(path: Path) -> bool:
-    """Whether a database is one that this version can put in place, by all of it."""
+    """Return True if this version can restore a database file, after a check of the complete file."""
     try:
-        look_into(path)
+        check(path)
     except (MemoryLiteError, sqlite3.Error, OSError):
         return False
     return True
 
 
 def contents_of(path: Path) -> Contents:
-    """What a backup holds, for whoever has just made it: it was read throughout then."""
+    """Return the contents of a backup without a check, for a caller that has just made and checked the backup."""
     with reading(path) as db:
         return _contents(db)
 
 
-def good_ones(folder: Path, of: str) -> Iterator[Backup]:
-    """The backups that this version can restore, the newest first; each is read whole before it is given out.
+def restorable(folder: Path, of: str) -> Iterator[Backup]:
+    """Yield the backups that this version can restore, the newest first. Each backup is read completely before its
+    turn.
 
-    Those of the lineage `of` come before those of others."""
-    by_lineage = sorted(all_in(folder), key=lambda one: not _is_of(one, of))
-    yield from (one for one in by_lineage if can_be_restored(one.path))
+    Backups of the lineage `of` come before backups of other lineages."""
+    by_lineage = sorted(all_in(folder), key=lambda backup: not _is_of(backup, of))
+    yield from (backup for backup in by_lineage if can_be_restored(backup.path))
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a database as it is, with what its log holds; the copy is complete and on disk when this ends."""
+    """Copy a database unchanged, including its log. The copy is complete and on disk when the function returns."""
     _remove_with_log(target)
     os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
     with reading(source) as db, closing(sqlite3.connect(target, isolation_level=None)) as copied:
@@ -199,20 +203,20 @@ def copy(source: Path, target: Path) -> None:
 
 
 def holds(path: Path, names: Collection[str]) -> bool:
-    """Whether a backup has anything of memories, turns or sessions by these names; True when it cannot be told."""
+    """Return True if a backup holds memories, turns or sessions with these names, or if the backup cannot be read."""
     named = {"names": dumps(sorted(names))}
-    wanted = "in (select value from json_each(:names))"
+    is_named = "in (select value from json_each(:names))"
     try:
         with reading(path) as db:
-            found = db.execute(
-                f"""select exists (select 1 from memories where id {wanted})
-                      or exists (select 1 from prompts where turn {wanted} and (text <> '' or reply <> ''))
-                      or exists (select 1 from sessions where id {wanted})""",
+            row = db.execute(
+                f"""select exists (select 1 from memories where id {is_named})
+                      or exists (select 1 from prompts where turn {is_named} and (text <> '' or reply <> ''))
+                      or exists (select 1 from sessions where id {is_named})""",
                 named,
             ).fetchone()
     except sqlite3.Error:
         return True
-    return bool(found[0])
+    return bool(row[0])
 
 
 def _is_of(backup: Backup, of: str) -> bool:
@@ -225,9 +229,9 @@ def _is_of(backup: Backup, of: str) -> bool:
         return False
 
 
-def _keep_what_is_ours(copy: Path) -> None:
-    """Without what somebody else made in the database, because of which a backup could not be restored."""
-    with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+def _drop_foreign_objects(path: Path) -> None:
+    """Drop tables, views and triggers of other programs from a copy, because a backup with them cannot be restored."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
         if integrity.remove(db):
             db.execute("vacuum")
 

@@ -1,7 +1,8 @@
-"""The table `progress` of memory.db: how far it is, by which it is seen to have lost something or to be an old one.
+"""Change count and lineage of memory.db, in the tables `progress` and `migrations`.
 
-Which home a memory.db belongs to: told by the moment at which its first one was begun, to the microsecond, which
-every copy of it has. Counts of changes can be compared only between copies of the same lineage."""
+The change count shows that a database lost writes or is an older copy. The lineage is the time of the first
+migration, to the microsecond, and is the same in every copy of a database. Change counts are comparable only within
+a lineage."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -11,24 +12,26 @@ from claude_mem_lite.db.connection import Counting, atomic, damaged
 from claude_mem_lite.db.integrity import reading
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS
 
+_FIRST = MEMORY_MIGRATIONS[0].__name__
 MAX_BELIEVED = 10**12
-"""A change a second for 30,000 years: what another file says beyond that is not gone on from."""
+"""Highest credible change count: a change per second for 30,000 years. Files with a higher count are rejected."""
 _MOST = 2**62
-"""Far beyond, so that what goes on from the most that is believed stays sound."""
+"""Limit of valid counts, far above MAX_BELIEVED, so that counting on from MAX_BELIEVED stays valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many transactions there were, and behind which one the inbox is to be replayed; None when not at all."""
+    """Number of committed transactions, and the count after which the inbox is replayed; None means no replay."""
 
     done: int
     replay_after: int | None = None
 
 
 def progress_of(db: sqlite3.Connection) -> Progress:
-    """How far a database is; sqlite3.DatabaseError, as of a damaged one, when what it says cannot be.
+    """Return the progress of a database. Raise sqlite3.DatabaseError, as for a corrupt file, if the count is
+    impossible.
 
-    One from before there was a count is at 1 when it holds anything, as migrating has it."""
+    A database from before the table `progress` counts as 1 if not empty, as the migration sets it."""
     tables = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
     if "progress" in tables:
         row = db.execute("select done, replay_after from progress").fetchone()
@@ -38,12 +41,12 @@ def progress_of(db: sqlite3.Connection) -> Progress:
         if not _is_count(done) or not (after is None or _is_count(after)):
             raise damaged("the count of its changes is none")
         return Progress(done, after)
-    kept = [name for name in ("memories", "sessions") if name in tables]
-    return Progress(int(any(db.execute(f"select 1 from {name} limit 1").fetchone() for name in kept)))
+    stored = [name for name in ("memories", "sessions") if name in tables]
+    return Progress(int(any(db.execute(f"select 1 from {name} limit 1").fetchone() for name in stored)))
 
 
 def put_progress(db: sqlite3.Connection, progress: Progress) -> None:
-    """Set how far a database is: after it was put in the place of another."""
+    """Set the progress of a database that replaced another database."""
     with atomic(db):
         db.execute(
             "update progress set done = :done, replay_after = :after",
@@ -51,13 +54,13 @@ def put_progress(db: sqlite3.Connection, progress: Progress) -> None:
         )
 
 
-def so_far(db: sqlite3.Connection) -> int:
-    """How far a database is that is being counted; 0 when nobody counts."""
+def count_of(db: sqlite3.Connection) -> int:
+    """Return the change count of a connection that counts; 0 for other connections."""
     return db.done or 0 if isinstance(db, Counting) else 0
 
 
 def begin(db: sqlite3.Connection) -> None:
-    """Count from now on."""
+    """Start to count transactions on a connection."""
     assert isinstance(db, Counting)
     db.done = progress_of(db).done
 
@@ -66,17 +69,14 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and 0 <= value < _MOST
 
 
-_FIRST = MEMORY_MIGRATIONS[0].__name__
-
-
 def lineage_of(db: sqlite3.Connection) -> str:
-    """The lineage of a database; '' when it has none."""
-    found = db.execute("select applied_at from migrations where name = :first", {"first": _FIRST}).fetchone()
-    return found[0] if found is not None and isinstance(found[0], str) else ""
+    """Return the lineage of a database, or ''."""
+    row = db.execute("select applied_at from migrations where name = :first", {"first": _FIRST}).fetchone()
+    return row[0] if row is not None and isinstance(row[0], str) else ""
 
 
 def of_file(path: Path) -> str:
-    """The lineage of a file; '' when it has none, or it cannot be read."""
+    """Return the lineage of a database file; '' when the file has none or cannot be read."""
     try:
         with reading(path) as db:
             return lineage_of(db)
@@ -85,7 +85,7 @@ def of_file(path: Path) -> str:
 
 
 def put_lineage(db: sqlite3.Connection, taken_over: str) -> None:
-    """Have a database go on as one of this lineage: after it was put in the place of another."""
+    """Assign a lineage to a database that replaced another database."""
     with atomic(db):
         db.execute(
             "update migrations set applied_at = :lineage where name = :first",

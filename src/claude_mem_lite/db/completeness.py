@@ -1,5 +1,7 @@
-"""Tables and columns that the migrations of a database have made, compared with those that are there: what somebody
-dropped by hand is damage, which no statement about the rest of the file would show."""
+"""Comparison of the tables and columns of a database with those that its migrations create.
+
+A table or column that somebody dropped by hand counts as corruption, and no statement about the rest of the file
+would show the loss."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -11,24 +13,24 @@ from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, M
 
 _COLUMNS = """select tables.name, columns.name from sqlite_master as tables, pragma_table_info(tables.name) as columns
               where tables.type = 'table'"""
-# What SQLite keeps of a word index in tables of its own is its own affair: a newer version may want others.
+# SQLite keeps a word index in shadow tables of its own, and a newer SQLite version may use other tables.
 _NOT_OF_AN_INDEX = """ and not exists (select 1 from sqlite_master as indexes
               where indexes.sql like 'create virtual%' and tables.name like indexes.name || '\\_%' escape '\\')"""
 
 
 def missing(db: sqlite3.Connection) -> str:
-    """The first table or column that a database of ours lacks; '' when it has all, or is of a newer version or none."""
+    """Return the first table or column that a database lacks; '' for a complete, a newer or a foreign database."""
     applied = applied_to(db)
     for migrations in (INBOX_MIGRATIONS, MEMORY_MIGRATIONS):
-        known = tuple(one for one in migrations if one.__name__ in applied)
+        known = tuple(migration for migration in migrations if migration.__name__ in applied)
         if known and len(known) == len(applied):
-            return _first_missing(_made_by(known), _columns(db))
+            return _first_missing(_expected_columns(known), _columns(db))
     return ""
 
 
-def _first_missing(made: Sequence[tuple[str, str]], there: Sequence[tuple[str, str]]) -> str:
-    columns, tables = set(there), {table for table, _ in there}
-    for table, column in made:
+def _first_missing(expected: Sequence[tuple[str, str]], present: Sequence[tuple[str, str]]) -> str:
+    columns, tables = set(present), {table for table, _ in present}
+    for table, column in expected:
         if table not in tables:
             return f"the table {table} is missing"
         if (table, column) not in columns:
@@ -37,11 +39,11 @@ def _first_missing(made: Sequence[tuple[str, str]], there: Sequence[tuple[str, s
 
 
 @cache
-def _made_by(migrations: tuple[Migration, ...]) -> Sequence[tuple[str, str]]:
+def _expected_columns(migrations: tuple[Migration, ...]) -> Sequence[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         migrate(db, migrations, datetime.now(UTC))
         return _columns(db, _NOT_OF_AN_INDEX)
 
 
-def _columns(db: sqlite3.Connection, but_for: str = "") -> Sequence[tuple[str, str]]:
-    return [(str(table), str(column)) for table, column in db.execute(_COLUMNS + but_for)]
+def _columns(db: sqlite3.Connection, condition: str = "") -> Sequence[tuple[str, str]]:
+    return [(str(table), str(column)) for table, column in db.execute(_COLUMNS + condition)]

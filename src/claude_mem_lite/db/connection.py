@@ -1,6 +1,4 @@
-"""Open SQLite the one right way. Only the worker opens for writing; readers get their own connections.
-
-The error for a database that SQLite can read, and that nobody can have written so."""
+"""Open SQLite the one right way. Only the worker opens for writing; readers get their own connections."""
 
 import os
 import sqlite3
@@ -9,36 +7,35 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+BUSY_TIMEOUT_S = 5.0
+
 
 def damaged(what: str) -> sqlite3.DatabaseError:
-    """An error that counts as damage of the file, as SQLite's own do."""
+    """Return an error that counts as corruption of the file, as SQLite's own errors do."""
     error = sqlite3.DatabaseError(what)
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     error.sqlite_errorname = "SQLITE_CORRUPT"
     return error
 
 
-BUSY_TIMEOUT_S = 5.0
-
-
 class Watched(sqlite3.Connection):
-    """A connection of the worker that writes: its file is compared with what was written before each checkpoint."""
+    """Writing connection of the worker. A hook compares the file with its mark before each checkpoint."""
 
     before_checkpoint: Callable[[], None] | None = None
-    """Raises sqlite3.DatabaseError when the file is another one; None while nobody compares."""
+    """Hook that raises sqlite3.DatabaseError when the file was replaced; None without checks."""
     after_checkpoint: Callable[[], None] | None = None
 
 
 class Counting(Watched):
-    """A connection that counts the transactions that changed something, in the database and with each of them.
+    """Connection that counts changing transactions, in the database and as part of each transaction.
 
-    What a count stands for is there when the count is: a database that lost its last writes tells so."""
+    Count and changes are committed together, so a database that lost its last writes has a lower count."""
 
     done: int | None = None
-    """How many there were so far; None while nobody counts."""
+    """Number of transactions so far; None while counting is off."""
 
-    def count_one(self) -> int:
-        """Count the transaction under way as one more; it holds once that is committed."""
+    def count_transaction(self) -> int:
+        """Increment the count within the current transaction and return the new count."""
         question = "update progress set done = max(done, :done) + 1 returning done"
         row = self.execute(question, {"done": self.done}).fetchone()
         if row is None:
@@ -47,7 +44,7 @@ class Counting(Watched):
 
 
 def open_for_writing(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
-    """A connection that may write: WAL, every commit on disk, deleted words overwritten, file 0600."""
+    """Open for writing: WAL, every commit on disk, deleted text overwritten, file mode 0600."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     connection = _connect(path, kind)
     connection.execute("pragma journal_mode=wal")
@@ -57,15 +54,15 @@ def open_for_writing(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connec
 
 
 def open_for_reading(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
-    """A connection that cannot write, for answers given beside the writer."""
+    """Open for reading only, beside the writer."""
     connection = _connect(path, kind)
     connection.execute("pragma query_only=on")
     return connection
 
 
 def open_to_hold(path: Path) -> sqlite3.Connection:
-    """A connection that writes nothing: while it is open, and when it is the last to be closed, closing leaves a log
-    as it is. The file must be there, with its log."""
+    """Open a read-only connection that keeps the log: closing the last connection to a database would otherwise
+    remove the log. The file and its log must exist."""
     connection = sqlite3.connect(uri_of(path, mode="ro"), uri=True, isolation_level=None, check_same_thread=False)
     connection.execute("select 1 from sqlite_master").fetchone()
     return connection
@@ -73,15 +70,15 @@ def open_to_hold(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def atomic(connection: sqlite3.Connection) -> Iterator[None]:
-    """All writes inside happen together or not at all."""
+    """Commit all writes of the block together, or none of them."""
     connection.execute("begin immediate")
     changes, counted = connection.total_changes, None
     try:
         yield
         if isinstance(connection, Counting) and connection.done is not None and connection.total_changes > changes:
-            counted = connection.count_one()
+            counted = connection.count_transaction()
     except BaseException:
-        # A full disk may have rolled back already.
+        # SQLite may have rolled back already, on a full disk for example.
         if connection.in_transaction:
             connection.execute("rollback")
         raise
@@ -92,9 +89,9 @@ def atomic(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) -> bool:
-    """Have what was written reach the database file, and the log beside it emptied: it holds what is overwritten.
+    """Write the log into the database file and truncate the log, because the log still holds overwritten text.
 
-    False when somebody was reading all the time; then it is to be tried again."""
+    Return False if readers prevented the truncation; the caller must try again."""
     if isinstance(connection, Watched) and connection.before_checkpoint is not None:
         connection.before_checkpoint()
     connection.execute(f"pragma busy_timeout={int(wait_s * 1000)}")
@@ -106,8 +103,8 @@ def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) ->
 
 
 def uri_of(path: Path, mode: str = "rw") -> str:
-    """An existing database as SQLite opens it: one that was deleted must not seem to be a new, empty one."""
-    # Two slashes at the beginning of a path would make its first folder the name of a machine.
+    """Return the URI of an existing database. SQLite must not create an empty database in place of a deleted file."""
+    # Two slashes at the beginning of a path would make its first folder a host name.
     return f"file:///{quote(os.fsencode(path.absolute())).lstrip('/')}?mode={mode}"
 
 

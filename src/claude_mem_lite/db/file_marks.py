@@ -1,8 +1,8 @@
-"""Mark in the header of a database file: an older copy that a program writes into the open file, as `cp` does, has
-another one. The job loop compares it before it takes or acknowledges anything, and a start with the last record.
+"""Mark in the header of a database file, to detect an older copy that a program such as `cp` writes into the open file.
 
-The mark is SQLite's `user_version`, a random number that each checkpoint of the worker replaces: a copy that was made
-before has the former one. A copy by `vacuum into` is known by its format: it has no log."""
+The mark is SQLite's `user_version`: a random number that each checkpoint of the worker replaces, so an older copy
+has an older mark. A copy by `vacuum into` is recognised by its format, because it has no log. The job loop compares
+marks before it takes or acknowledges an event, and a starting worker compares with the last record."""
 
 import os
 import secrets
@@ -20,34 +20,35 @@ _WITH_LOG = b"\x02\x02"
 
 
 class FileMark:
-    """Mark of one open database file. The job thread renews it, any thread may compare it.
+    """Mark of one open database file. The job thread renews the mark; any thread may compare it.
 
-    Its handle is closed after SQLite has closed the file: that releases every lock of this process on it."""
+    Close the handle only after SQLite has closed the file: closing releases every lock of this process on the file."""
 
     def __init__(self, path: Path) -> None:
         self._handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self._lock = threading.Lock()
-        found = _read(self._handle)
-        self.known = frozenset() if found is None else frozenset({found})
-        """The marks that the file may have; none when it had no header yet, and nothing tells an older copy."""
-        self._next = found
+        mark = _read(self._handle)
+        self.known = frozenset() if mark is None else frozenset({mark})
+        """Valid marks of the file. Empty when the file had no header yet, so that an older copy cannot be detected."""
+        self._next = mark
 
     def is_overwritten(self) -> bool:
-        """Whether the file is not the one that the worker has written; one read of 100 bytes."""
+        """Return True if the file is not the one that the worker has written. Costs one read of 100 bytes."""
         with self._lock:
-            found = _read(self._handle)
-            if found is not None and found == self._next:
-                self.known = frozenset({found})  # a checkpoint brought it, and no copy of before has it
-            return bool(self.known) and found not in self.known
+            mark = _read(self._handle)
+            if mark is not None and mark == self._next:
+                self.known = frozenset({mark})  # written by a checkpoint, and no older copy has this mark
+            return bool(self.known) and mark not in self.known
 
     def next_mark(self, db: sqlite3.Connection) -> int | None:
-        """The mark to be put into the log before a checkpoint; None while the last one has not reached the file."""
+        """Return the mark to write into the log before a checkpoint; None while the last mark has not reached the
+        file."""
         with self._lock:
-            found = _read(self._handle)
-            if found is None or (found != self._next and of(db) == self._next):
+            current = _read(self._handle)
+            if current is None or (current != self._next and of(db) == self._next):
                 return None
-            self._next = _new_mark(found)
-            self.known = frozenset({found, self._next})
+            self._next = _new_mark(current)
+            self.known = frozenset({current, self._next})
             return self._next
 
     def close(self) -> None:
@@ -55,38 +56,39 @@ class FileMark:
 
 
 def of(db: sqlite3.Connection) -> int:
-    """The mark that a database has or is about to get; 0 when it never got one."""
+    """Return the mark that a database has or will have after the next checkpoint; 0 for a database without a mark."""
     return int(db.execute("pragma user_version").fetchone()[0])
 
 
 def put(db: sqlite3.Connection, mark: int) -> None:
-    """Write a mark, as a transaction of its own. A full disk, or somebody who writes, leaves the former one."""
+    """Write a mark in a transaction of its own. On a full disk or a lock the former mark stays."""
     with suppress(sqlite3.OperationalError):
         db.execute(f"pragma user_version={mark}")
 
 
 def renew(db: sqlite3.Connection) -> None:
-    """Write another mark, for a worker that ends: closing the database brings it into the file. It ends anyhow."""
+    """Write a new mark when a worker ends. Closing the database brings the mark into the file. Errors are ignored."""
     with suppress(sqlite3.Error):
         put(db, _new_mark(of(db)))
 
 
 def is_other_file(path: Path, marks: JsonValue | None) -> bool:
-    """Whether a database has none of the marks that the last worker recorded; for files that nobody has open."""
+    """Return True if a database has none of the marks that the last worker recorded. Only for files that nobody has
+    open."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:
         if os.pread(handle, len(_MAGIC), 0) != _MAGIC:
-            return False  # no database at all, which is for others to see
+            return False  # not a database at all: another check reports that
         return isinstance(marks, list) and bool(marks) and _read(handle) not in marks
     finally:
         os.close(handle)
 
 
 def _read(handle: int) -> int | None:
-    """The mark of a file; None when it is no database with a log."""
+    """Return the mark of a file; None for a file that is not a database with a log."""
     header = os.pread(handle, _HEADER_BYTES, 0)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC) or header[_FORMAT] != _WITH_LOG:
         return None
@@ -94,6 +96,6 @@ def _read(handle: int) -> int | None:
 
 
 def _new_mark(former: int) -> int:
-    """A random number of 31 bits, neither 0, which a database without a mark has, nor the former one."""
+    """Return a random number of 31 bits, neither 0 (a database without a mark) nor the former mark."""
     new = 1 + secrets.randbelow(2**31 - 1)
     return new if new != former else _new_mark(former)

@@ -1,6 +1,6 @@
-"""Putting another file in the place of a database, so that a kill at any moment leaves the old one or the new one.
+"""Replacement of a database file. A kill at any time leaves the old file or the new file.
 
-What was there is moved aside, never deleted. The caller holds the home's lock."""
+Old files are moved aside, never deleted. The caller holds the lock of the home."""
 
 import json
 import os
@@ -17,40 +17,41 @@ _LOGS = ("-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """One database file that gets another in its place."""
+    """Replacement of one database file by another."""
 
     target: str
-    """The name of the database in the home; the new one lies beside it, with `.new` behind its name."""
+    """Name of the database in the home. The new file lies beside the database, with the suffix `.new`."""
     aside: str
-    """The folder in the home that what was there is moved to."""
+    """Folder in the home for the old files."""
     note: JsonObject
-    """What to tell of it."""
+    """Details for the report to the user."""
 
 
 def new_file(target: Path) -> Path:
-    """Where the file that takes the place of a database is made ready."""
+    """Return the path at which the new file of a database is prepared."""
     return target.with_name(target.name + NEW)
 
 
 def replace(home: Home, replacement: Replacement) -> None:
-    """Put the new file in place. From the moment that this is written down, it will be done, by whoever starts next."""
+    """Replace a database by its prepared file. Once the replacement is recorded, the next start completes an
+    interrupted one."""
     written = {"target": replacement.target, "aside": replacement.aside, "note": dict(replacement.note)}
     write_json(home.replacing, written)
     finish(home)
 
 
 def finish(home: Home) -> Replacement | None:
-    """Bring to an end what was written down; what it was, for the caller to note before it calls `end`."""
+    """Complete a recorded replacement and return it; the caller reports the replacement before it calls `end`."""
     replacement = under_way(home)
     if replacement is None:
         return None
     target, aside = home.root / replacement.target, home.root / replacement.aside
     new = new_file(target)
-    if new.exists():  # else it is in place already
+    if new.exists():  # else the new file is in place already
         aside.mkdir(mode=0o700, exist_ok=True)
         for suffix in ("", *_LOGS):
             old = target.with_name(target.name + suffix)
-            if suffix and old.is_file() and (suffix == "-shm" or old.stat().st_size == 0):  # nothing to be kept in it
+            if suffix and old.is_file() and (suffix == "-shm" or old.stat().st_size == 0):  # nothing worth keeping
                 old.unlink()
             elif os.path.lexists(old):
                 old.rename(aside / old.name)
@@ -61,28 +62,28 @@ def finish(home: Home) -> Replacement | None:
 
 
 def end(home: Home) -> None:
-    """What was written down is done and noted."""
+    """Delete the record of a completed and reported replacement."""
     home.replacing.unlink(missing_ok=True)
     sync(home.root)
 
 
 def under_way(home: Home) -> Replacement | None:
-    """What was written down and is not at its end; a record that cannot be read was never complete."""
-    told = read_json(home.replacing)
-    if told is None:
+    """Return the recorded replacement that is not complete; an unreadable record was never complete."""
+    record = read_json(home.replacing)
+    if record is None:
         return None
-    note = told.get("note")
-    return Replacement(str(told.get("target")), str(told.get("aside")), note if isinstance(note, dict) else {})
+    note = record.get("note")
+    return Replacement(str(record.get("target")), str(record.get("aside")), note if isinstance(note, dict) else {})
 
 
 def remove_new(target: Path) -> None:
-    """Remove what was being made ready when somebody was killed."""
+    """Remove a prepared file that a killed process left."""
     for suffix in ("", *_LOGS):
         (target.parent / f"{target.name}{NEW}{suffix}").unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Mapping[str, object]) -> None:
-    """Write a small file at once, complete or not at all."""
+    """Write a small JSON file atomically."""
     unfinished = path.with_name(f"{path.name}{NEW}")
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with open(handle, "w", encoding="utf-8") as file:
@@ -94,9 +95,9 @@ def write_json(path: Path, value: Mapping[str, object]) -> None:
 
 
 def read_json(path: Path) -> JsonObject | None:
-    """What such a file says; None when there is none, or it is none."""
+    """Read a JSON object from a file; None when the file is missing or invalid."""
     try:
-        told = load_json(path.read_text("utf-8"))
+        value = load_json(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return value if isinstance(value, dict) else None

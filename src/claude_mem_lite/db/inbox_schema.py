@@ -1,4 +1,4 @@
-"""The schema of `inbox.db`, step by step. A released step is never edited; `migrations` runs them."""
+"""Schema of `inbox.db`, step by step. A released step is never edited; `migrations` runs the steps."""
 
 import sqlite3
 
@@ -44,8 +44,8 @@ def i002_model_turns(connection: sqlite3.Connection) -> None:
 
 
 def i003_replay(connection: sqlite3.Connection) -> None:
-    """What it takes to do again what a lost memory.db had: how far that was, and what must stay forgotten."""
-    # The count of memory.db when an event was worked on; before there was one, 1. It is 0 until then.
+    """Add what a replay into a lost memory.db needs: the progress of each event, and the tombstones."""
+    # Change count of memory.db when the event was processed: 0 before processing, 1 for events from before the count.
     connection.execute("alter table inbox add column work integer not null default 1")
     connection.execute("update inbox set work = 0 where status in ('raw', 'processing')")
     connection.execute("create index inbox_by_work on inbox (status, work, id) where work > 0")
@@ -54,13 +54,14 @@ def i003_replay(connection: sqlite3.Connection) -> None:
 
 
 def i004_digests(connection: sqlite3.Connection) -> None:
-    """Whether the same was told before: held against the payloads themselves, a burst came in at 69 events a second."""
+    """Add digests for the detection of duplicates: with comparisons of payloads, a burst came in at 69 events a
+    second."""
     connection.execute("alter table inbox add column digest text not null default ''")
     connection.execute("create index inbox_by_digest on inbox (digest, name)")
 
 
 def i005_findings(connection: sqlite3.Connection) -> None:
-    """What was found on the disk when an event was first worked on: replayed, it finds another one."""
+    """Keep what an event found on the disk at first processing: at a replay the disk has changed."""
     connection.execute("alter table inbox add column found text not null default ''")
 
 

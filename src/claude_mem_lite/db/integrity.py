@@ -1,9 +1,9 @@
-"""Whether a database file is what it should be: a look that costs nothing, and one that reads all of it.
+"""Integrity checks of a database file: a quick check, and a thorough check that reads the complete file.
 
-At 100,000 memories (530 MB) the first takes 20 to 25 ms, the second 0.4 s.
+At 100,000 memories (530 MB) the quick check takes 20 to 25 ms, the thorough check 0.4 s.
 
-What a file holds that no database of ours does: a trigger in it would run with whatever is stored, a view or a table
-could be anything."""
+Foreign objects are checked too: a trigger of another program would run with every stored row, and a foreign view or
+table could hold anything."""
 
 import sqlite3
 import stat
@@ -19,7 +19,7 @@ from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, m
 from claude_mem_lite.errors import SchemaTooNew
 
 _CORRUPT, _NOT_A_DATABASE = 11, 26
-# A database or a log that ends too early, and one that was replaced.
+# Extended codes for a database or a log that ends too early, and for a file that was replaced.
 _SHORT_READ, _MOVED = 522, 1032
 _OF_THE_MACHINE = (
     sqlite3.SQLITE_BUSY,
@@ -31,26 +31,27 @@ _OF_THE_MACHINE = (
     sqlite3.SQLITE_CANTOPEN,
 )
 _BASE_CODE = 0xFF
-_LACKING = ("no such table: ", "no such column: ")
+_MISSING = ("no such table: ", "no such column: ")
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite says that the file itself is wrong, or lacks a table; not that it is locked, or the disk full."""
+    """Return True if SQLite reports a corrupt file or a missing table, but not for a lock or a full disk."""
     if not isinstance(error, sqlite3.DatabaseError):
         return False
-    if _code_of(error) == sqlite3.SQLITE_ERROR:  # its own code for all that is wrong with a statement
-        return str(error).startswith(_LACKING)
+    if _code_of(error) == sqlite3.SQLITE_ERROR:  # SQLite's code for every error in a statement
+        return str(error).startswith(_MISSING)
     is_short = getattr(error, "sqlite_errorcode", 0) in (_SHORT_READ, _MOVED)
     return is_short or _code_of(error) in (_CORRUPT, _NOT_A_DATABASE)
 
 
 def is_of_the_machine(error: sqlite3.Error) -> bool:
-    """Whether a failure says nothing of what is in the file: it is locked, the disk is full or cannot be read."""
+    """Return True if an error says nothing about the file: a lock, a full or an unreadable disk."""
     return _code_of(error) in _OF_THE_MACHINE
 
 
 def not_a_file(path: Path) -> str:
-    """What stands at the path of a database when it is no plain file; '' for a file, or nothing."""
+    """Return a description of an entry at the path of a database that is not a plain file; '' for a file, or
+    nothing."""
     try:
         mode = path.lstat().st_mode
     except OSError:
@@ -61,7 +62,7 @@ def not_a_file(path: Path) -> str:
 
 
 def is_blank(path: Path) -> bool:
-    """Whether there is no file, or nothing in it: SQLite takes an empty file for a new database."""
+    """Return True if a file is missing or empty: SQLite takes an empty file for a new database."""
     if not path.exists() or path.stat().st_size == 0:
         return True
     if not_a_file(path):
@@ -76,7 +77,7 @@ def is_blank(path: Path) -> bool:
 
 
 def damage_of(path: Path, *, thoroughly: bool) -> str:
-    """What is wrong with a database file; '' when nothing is found, or there is none."""
+    """Return a description of the corruption of a database file; '' for a sound or a missing file."""
     if not path.exists():
         return ""
     try:
@@ -84,20 +85,20 @@ def damage_of(path: Path, *, thoroughly: bool) -> str:
             tables = db.execute(
                 "select name from sqlite_master where type = 'table' and sql not like 'create virtual%'"
             ).fetchall()
-            for (name,) in tables:  # a truncated file, a header or a root page that is none
+            for (name,) in tables:  # finds a truncated file, a bad header or a bad root page
                 db.execute(f"select 1 from {quoted(name)} limit 1").fetchone()
-            if lacking := completeness.missing(db):
-                return lacking
-            told = str(db.execute("pragma quick_check(1)").fetchone()[0]) if thoroughly else "ok"
+            if missing := completeness.missing(db):
+                return missing
+            result = str(db.execute("pragma quick_check(1)").fetchone()[0]) if thoroughly else "ok"
     except sqlite3.DatabaseError as error:
         if is_damage(error):
             return str(error)
         raise
-    return "" if told == "ok" else " ".join(told.split())
+    return "" if result == "ok" else " ".join(result.split())
 
 
 def is_newer(path: Path) -> bool:
-    """Whether a newer version has written a database, as far as that can be read."""
+    """Return True if a newer version has written a database, as far as the file is readable."""
     try:
         refuse_newer(path)
     except SchemaTooNew:
@@ -106,16 +107,16 @@ def is_newer(path: Path) -> bool:
 
 
 def refuse_newer(path: Path) -> None:
-    """SchemaTooNew when a newer version has written a database."""
+    """Raise SchemaTooNew if a newer version has written a database."""
     with suppress(sqlite3.DatabaseError), reading(path) as db:
         migrations.refuse_newer(db, INBOX_MIGRATIONS if path.name == "inbox.db" else MEMORY_MIGRATIONS)
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a file that may be damaged, or a copy: it makes no file, and changes nothing that is stored.
+    """Open a file that may be corrupt, or a copy. The connection creates no file and changes no stored data.
 
-    As one that could write: else the files that SQLite needs beside a database would be left lying."""
+    The mode allows writing: in read-only mode SQLite would leave its auxiliary files beside the database."""
     with closing(sqlite3.connect(uri_of(path), uri=True, isolation_level=None)) as db:
         db.row_factory = sqlite3.Row
         db.execute("pragma query_only=on")
@@ -123,32 +124,34 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in SQL, whatever is in it."""
+    """Return a name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _code_of(error: sqlite3.Error) -> int:
-    """What SQLite calls a failure, without its details; 0 for one of Python's own: of text that is none, say."""
+    """Return SQLite's basic error code; 0 for an error of Python's own, such as undecodable text."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & _BASE_CODE
 
 
-# By names: how SQLite writes down a definition that was altered differs between its versions.
+# Compared by name: the stored text of an altered definition differs between versions of SQLite.
 _ALL = """select type, name, sql like 'create virtual%' as is_virtual from sqlite_master
           where type <> 'index' and name not like 'sqlite\\_%' escape '\\'"""
 Kind = tuple[str, str, bool]
 
 
 def of(db: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Every table, view and trigger that our migrations do not make, as its type and name."""
+    """Return type and name of every table, view and trigger that our migrations do not create."""
     return [(kind, name) for kind, name, is_virtual in _objects(db) if (kind, name, is_virtual) not in _ours()]
 
 
 def remove(db: sqlite3.Connection) -> int:
-    """Drop them from a copy; returns how many there were."""
-    found = of(db)
-    for kind, name in sorted(found, key=lambda one: one[0] == "table"):  # what belongs to a table goes with it
+    """Drop the foreign objects of a copy and return their number."""
+    foreign = of(db)
+    for kind, name in sorted(
+        foreign, key=lambda entry: entry[0] == "table"
+    ):  # tables last: dropping a table drops its triggers
         db.execute(f"drop {kind} if exists {quoted(name)}")
-    return len(found)
+    return len(foreign)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The schema of `memory.db`, step by step. A released step is never edited; `migrations` runs them."""
+"""Schema of `memory.db`, step by step. A released step is never edited; `migrations` runs the steps."""
 
 import sqlite3
 
@@ -87,7 +87,7 @@ def m001_memory(connection: sqlite3.Connection) -> None:
     connection.execute("create index memories_by_project on memories (project, status, created_at)")
     connection.execute("create index memories_by_session on memories (session)")
     connection.execute("create index memories_by_scope on memories (scope, status)")
-    # Storing looks for the same title first: without this, filling a project to 100,000 memories took hours.
+    # Storing first looks up the same title: without this index, filling a project to 100,000 memories took hours.
     connection.execute("create index memories_by_title on memories (scope, kind, lower(title))")
     connection.execute("""
         create table sightings (
@@ -95,7 +95,7 @@ def m001_memory(connection: sqlite3.Connection) -> None:
             turn text not null,
             primary key (memory, turn)
         ) without rowid""")
-    # The project is a token inside the row: filtering by it in the match is 2.9 ms where a join takes 13.
+    # The project is a token inside the row: filtering by the token takes 2.9 ms where a join takes 13.
     connection.execute("""
         create virtual table memories_fts using fts5 (
             title, summary, facts, files, detail, project, tokenize = 'porter unicode61'
@@ -139,7 +139,8 @@ def m002_model_calls(connection: sqlite3.Connection) -> None:
 
 
 def m003_search(connection: sqlite3.Connection) -> None:
-    """Words and meaning, over memories and raw text. Everything here is derived: what is missing, the worker makes."""
+    """Add the word index and the vectors of memories and raw text. All of the data is derived: the worker creates
+    missing entries."""
     connection.execute("alter table prompts add column tasks text not null default ''")
     connection.execute("drop table memories_fts")
     connection.execute("""
@@ -164,9 +165,9 @@ def m003_search(connection: sqlite3.Connection) -> None:
         create virtual table passages_fts using fts5 (
             asked, answered, marks, tokenize = 'porter unicode61 remove_diacritics 2'
         )""")
-    # A document is a memory (twice its seq) or a passage (twice its seq, and one).
+    # A document is a memory (number 2 * seq) or a passage (number 2 * seq + 1).
     connection.execute("create table vectors (document integer primary key, vector blob not null)")
-    # The change number only grows, so that whoever holds the sketches in memory asks for what is new.
+    # The change number only grows, so that a holder of sketches in memory can read the newer rows alone.
     connection.execute("""
         create table sketches (
             change integer primary key autoincrement,
@@ -179,7 +180,7 @@ def m003_search(connection: sqlite3.Connection) -> None:
 
 
 def m004_code(connection: sqlite3.Connection) -> None:
-    """What turns did to functions and classes, where branches stood, and which memories code retired."""
+    """Add the changes of turns to functions and classes, the states of branches, and retirements."""
     connection.execute("""
         create table symbol_changes (
             seq integer primary key,
@@ -221,7 +222,7 @@ def m004_code(connection: sqlite3.Connection) -> None:
 
 
 def m005_knowledge(connection: sqlite3.Connection) -> None:
-    """What was given and what came of it, what replaces or contradicts what, and more reasons to retire a memory."""
+    """Add outcomes of injected items, conflicts between memories, and more causes of retirement."""
     connection.execute("""
         create table receipt_items (
             receipt text not null,
@@ -261,13 +262,13 @@ def m005_knowledge(connection: sqlite3.Connection) -> None:
 
 
 def m006_outcomes(connection: sqlite3.Connection) -> None:
-    """Hit rates of sources, read on every prompt, and the size of what models were sent, by our own estimate."""
+    """Add an index for hit rates, which are read on every prompt, and the estimated size of model calls."""
     connection.execute("create index receipts_by_moment on receipts (project, moment, created_at)")
     connection.execute("alter table model_calls add column estimated_in integer not null default 0")
 
 
 def m007_progress(connection: sqlite3.Connection) -> None:
-    """How many transactions changed this database, and from which on the inbox is to be replayed, if at all."""
+    """Add the number of transactions that changed this database, and the count after which the inbox is replayed."""
     connection.execute("""
         create table progress (
             id integer primary key check (id = 1),
@@ -280,7 +281,7 @@ def m007_progress(connection: sqlite3.Connection) -> None:
 
 
 def m008_renames(connection: sqlite3.Connection) -> None:
-    """What the functions that memories tell of are called since, as looks found it; and changes by their files."""
+    """Add the later names of functions that memories mention, as scans found them, and an index of changes by file."""
     connection.execute("""
         create table renames (
             memory text not null,
@@ -293,8 +294,8 @@ def m008_renames(connection: sqlite3.Connection) -> None:
 
 
 def m009_order(connection: sqlite3.Connection) -> None:
-    """Indexes that have their rows in the order they are asked for: of 10,000, the best 60 were sorted out anew for
-    every context, which took 15 ms instead of one."""
+    """Add indexes in the order of the queries: sorting out the best 60 of 10,000 memories for every context took 15
+    ms instead of one."""
     connection.execute("drop index if exists memories_by_scope")
     connection.execute("""
         create index memories_by_scope on memories (
@@ -306,10 +307,10 @@ def m009_order(connection: sqlite3.Connection) -> None:
 
 
 def m010_project_marks(connection: sqlite3.Connection) -> None:
-    """The marks that a project is known by, and the changes to projects that can be undone.
+    """Add the marks that identify a project, and the project changes that can be undone.
 
-    The id of a project was a remote or a path; its folders are those where sessions worked. Of two projects that claim
-    one folder, the one whose id is the folder comes first, then the one that was last seen there."""
+    Former project ids were remotes or paths, and the folders are the working folders of sessions. If two projects
+    claim a folder, the project whose id is the folder wins, then the project last seen in the folder."""
     connection.execute("""
         create table project_marks (
             kind text not null check (kind in ('remote', 'root_commit', 'path', 'former_path')),
@@ -342,7 +343,7 @@ def m010_project_marks(connection: sqlite3.Connection) -> None:
     for row in connection.execute(f"""
             select project, min(created_at), max(last_seen_at) from memories
             where project <> '' and project not in ({known}) group by project""").fetchall():
-        id_, first, last = tuple(row)  # of what only the user stated, nothing but the id was kept
+        id_, first, last = tuple(row)  # statements of the user kept nothing but the id
         root = id_ if id_.startswith("/") else ""
         name = id_.rstrip("/").rpartition("/")[2] or id_
         connection.execute("insert into projects values (?, ?, ?, ?, ?)", (id_, name, root, first, last))
@@ -364,7 +365,8 @@ def m010_project_marks(connection: sqlite3.Connection) -> None:
 
 
 def m011_pauses(connection: sqlite3.Connection) -> None:
-    """When memory was off and folders were excluded: a copy of the files of the home, which backups do not have."""
+    """Add the periods in which memory was off or folders were excluded: backups do not contain the files of the
+    home."""
     connection.execute("""
         create table pauses (
             name text primary key,
@@ -376,8 +378,8 @@ def m011_pauses(connection: sqlite3.Connection) -> None:
 
 
 def m012_unknown_outcomes(connection: sqlite3.Connection) -> None:
-    """A third outcome. Earlier outcomes become unknown: fewer than half of the items marked as used had been. Those of
-    fixes stay, for they are known by the command that passed."""
+    """Add a third outcome. Earlier outcomes become unknown: fewer than half of the items marked as used had been.
+    Outcomes of fixes stay, because the passed command proves them."""
     connection.execute("alter table receipt_items rename to receipt_items_before")
     connection.execute("drop index receipt_items_by_source")
     connection.execute("""
@@ -402,7 +404,7 @@ def m012_unknown_outcomes(connection: sqlite3.Connection) -> None:
 
 
 def m013_git_folders(connection: sqlite3.Connection) -> None:
-    """A mark by which a repository is known whose history was rewritten, and another kind of change: `split`."""
+    """Add a mark that identifies a repository after its history was rewritten, and the change kind `split`."""
     connection.execute("drop index project_marks_by_project")
     connection.execute("alter table project_marks rename to project_marks_before")
     connection.execute("""
@@ -435,20 +437,21 @@ def m013_git_folders(connection: sqlite3.Connection) -> None:
 
 
 def m014_recorded_folders(connection: sqlite3.Connection) -> None:
-    """Where sessions and what the user stated were recorded: a project may have several folders, and be split."""
+    """Add the folder in which sessions and statements of the user were recorded: a project may have several folders,
+    and be split."""
     for table in ("sessions", "memories"):
         connection.execute(f"alter table {table} add column folder text not null default ''")
         connection.execute(f"alter table {table} add column git_folder text not null default ''")
 
 
 def m015_turn_logs(connection: sqlite3.Connection) -> None:
-    """Keep what was edited and run in a turn: found by search also where the turn left no memory."""
+    """Keep the edits and commands of a turn: search finds them even where the turn left no memory."""
     connection.execute("alter table prompts add column log text not null default ''")
 
 
 def m017_composers(connection: sqlite3.Connection) -> None:
-    """By which version of the composer the memories of a turn were made, and what a rebuild of them needs: which turns
-    it had to leave, the summaries that it has under way, and a cause of its own to retire a memory."""
+    """Add the composer version of a turn's memories and the state of a rebuild: skipped turns, unfinished summaries,
+    and a cause of retirement."""
     connection.execute("alter table prompts add column composer integer not null default 0")
     connection.execute("alter table prompts add column left_by integer not null default 0")
     connection.execute("create index prompts_by_composer on prompts (composer, created_at)")
@@ -472,12 +475,13 @@ def m017_composers(connection: sqlite3.Connection) -> None:
 
 
 def m018_headline_worth(connection: sqlite3.Connection) -> None:
-    """Keep the worth of the memory that gave a session its headline: a lesser one must not replace it."""
+    """Keep the worth of the memory behind the headline of a session: a memory of less worth must not replace the
+    headline."""
     connection.execute("alter table sessions add column headline_worth real not null default 0")
 
 
 def m019_lesson_candidates(connection: sqlite3.Connection) -> None:
-    """Sentences of prompts that may be lessons, kept aside until somebody judges them or they are said again."""
+    """Add sentences of prompts that may be lessons, kept until somebody judges or repeats them."""
     connection.execute("""
         create table lesson_candidates (
             id text primary key,

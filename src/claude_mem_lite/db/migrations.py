@@ -1,6 +1,6 @@
-"""Brings both databases up to date: functions that run once each, in order, with their own record.
+"""Migrations of both databases: functions that run once each, in order, and are recorded in the table `migrations`.
 
-They stand in `inbox_schema` and `memory_schema`; the schema changes by adding another there."""
+The functions are in `inbox_schema` and `memory_schema`; a schema change adds a function to one of the modules."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -12,13 +12,14 @@ from claude_mem_lite.errors import SchemaTooNew
 from claude_mem_lite.timestamps import time_to_text
 
 Migration = Callable[[sqlite3.Connection], None]
-# Named here: the doctor of another version asks this module for them.
+# The doctor of another version reads these names from this module.
 INBOX_MIGRATIONS: tuple[Migration, ...] = inbox_schema.STEPS
 MEMORY_MIGRATIONS: tuple[Migration, ...] = memory_schema.STEPS
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], now: datetime) -> list[str]:
-    """Bring a database up to date; returns the names that were run. Refuses one from a newer version."""
+    """Bring a database up to date and return the names of the applied migrations. Refuse a database of a newer
+    version."""
     connection.execute("create table if not exists migrations (name text primary key, applied_at text not null)")
     applied = applied_to(connection)
     refuse_newer(connection, migrations)
@@ -37,19 +38,19 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], now
 
 
 def applied_to(connection: sqlite3.Connection) -> set[str]:
-    """The names of the migrations that a database has had; none when it is no database of ours."""
+    """Return the names of the migrations that a database has had; none for a foreign database."""
     if connection.execute("select 1 from sqlite_master where name = 'migrations'").fetchone() is None:
         return set()
     return {row[0] for row in connection.execute("select name from migrations")}
 
 
 def unknown_to(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> set[str]:
-    """The migrations of a database that only a newer version can have made."""
+    """Return the migrations of a database that only a newer version can have applied."""
     return applied_to(connection) - {migration.__name__ for migration in migrations}
 
 
 def refuse_newer(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
-    """SchemaTooNew when a newer version has written a database."""
+    """Raise SchemaTooNew if a newer version has written a database."""
     if unknown := unknown_to(connection, migrations):
         raise SchemaTooNew(
             f"the database was written by a newer version (it knows {', '.join(sorted(unknown))})",

@@ -1,7 +1,8 @@
-"""Identity of the files that a worker has open, compared with what stands at their paths.
+"""Identities of the files that a worker has open, compared with the files at their paths.
 
-SQLite goes on writing to a database that was deleted or replaced, and joins a log to whatever database lies beside it.
-The job loop compares before it takes or acknowledges anything; a start compares with the last worker's record."""
+SQLite keeps writing to a database that was deleted or replaced, and joins a log to any database beside it. The job
+loop compares before it takes or acknowledges an event; a starting worker compares with the record of the last
+worker."""
 
 import json
 import os
@@ -24,7 +25,7 @@ _OWNER = stat.S_IRUSR | stat.S_IWUSR
 
 
 class OpenFiles:
-    """The files of one home as a worker opened them. To compare them takes ten `stat` and two short reads, 40 µs.
+    """Files of one home as a worker opened them. A comparison takes ten `stat` calls and two short reads, 40 µs.
 
     Closed after the databases: see `FileMark`."""
 
@@ -34,55 +35,55 @@ class OpenFiles:
         databases = (home.memory_db, home.inbox_db)
         logs = [beside(path, suffix) for path in databases for suffix in (LOG, SHARED_MEMORY)]
         watched = (*databases, *logs, home.worker_lock)
-        self._files = {path: found for path in watched if (found := identity(path)) is not None}
+        self._files = {path: file_id for path in watched if (file_id := identity(path)) is not None}
         self._sizes = dict.fromkeys(databases, 0)
         self._journals = [beside(path, JOURNAL) for path in databases]
         self._marks = {path: FileMark(path) for path in databases if path in self._files}
         self._record: tuple[Path, str] | None = None
 
     def is_home_replaced(self) -> bool:
-        """Whether the path of the home leads to another folder, or nowhere."""
+        """Return True if the path of the home leads to another folder, or nowhere."""
         return identity(self._root) != self._home
 
     def trouble(self) -> str:
-        """What became of the first file that is not as it was opened; '' while all are."""
+        """Return a description of the first file that is not as it was opened; '' while all are."""
         if self.is_home_replaced():
             return f"{self._root} was moved or replaced"
         for path, known in self._files.items():
-            size = self._sizes.get(path, 0)  # before the file is looked at: another thread may see it grow meanwhile
+            size = self._sizes.get(path, 0)  # read before `stat`: another thread may see the file grow
             try:
-                found = os.stat(path)
+                status = os.stat(path)
             except OSError:
                 return f"{path.name} was removed"
-            if (found.st_dev, found.st_ino) != known:
+            if (status.st_dev, status.st_ino) != known:
                 return f"{path.name} was replaced"
             if path in self._sizes:
-                if found.st_size < size:  # nothing of ours ever makes a database shorter
+                if status.st_size < size:  # none of our code ever shortens a database
                     return f"{path.name} was cut"
-                self._sizes[path] = found.st_size
+                self._sizes[path] = status.st_size
                 if self.is_overwritten(path):
                     return f"{path.name} was overwritten"
-            if found.st_mode & _OWNER != _OWNER and is_closed(path):
+            if status.st_mode & _OWNER != _OWNER and is_closed(path):
                 return f"{path.name} cannot be read and written any more"
-        # SQLite would undo by it what is stored, and meanwhile lets nobody read.
+        # SQLite would roll back stored data with a journal, and would block readers meanwhile.
         journals = (path for path in self._journals if os.path.lexists(path))
         return next((f"{path.name} was put beside its database" for path in journals), "")
 
     def is_overwritten(self, *paths: Path) -> bool:
-        """Whether somebody has written another file into one of these databases, or into any."""
+        """Return True if another file was written into one of these databases, or into any database."""
         return any(self._marks[path].is_overwritten() for path in paths or self._marks)
 
     def mark_anew(self, path: Path, db: sqlite3.Connection) -> None:
-        """Give a database another mark, to reach its file by the next checkpoint. The record comes first, so that a
-        worker that is killed in between leaves no file that the next one does not know."""
+        """Give a database a new mark for the next checkpoint. The record is written first, so that a worker killed
+        in between leaves no file with an unknown mark."""
         mark = self._marks[path].next_mark(db)
         if mark is not None:
             self.rewrite_record()
             file_marks.put(db, mark)
 
     def write_record(self, path: Path, lineage: str) -> None:
-        """Leave the identities, the marks and the lineage of memory.db to the next worker: this one may be killed
-        before it sees that a file was replaced. On a full disk it goes without."""
+        """Record identities, marks and the lineage of memory.db for the next worker, because this worker may be
+        killed before it notices a replaced file. On a full disk the record is skipped."""
         self._record = path, lineage
         self.rewrite_record()
 
@@ -91,17 +92,19 @@ class OpenFiles:
             mark.close()
 
     def rewrite_record(self) -> None:
-        """Have the record tell the marks of now; for the job thread."""
+        """Write the current marks into the record. Called by the job thread only."""
         if self._record is None or self.is_home_replaced():
             return
         path, lineage = self._record
         marks = {known.name: sorted(mark.known) for known, mark in self._marks.items()}
-        told = {_LINEAGE: lineage, _MARKS: marks} | {known.name: list(found) for known, found in self._files.items()}
+        record = {_LINEAGE: lineage, _MARKS: marks} | {
+            known.name: list(file_id) for known, file_id in self._files.items()
+        }
         unfinished = path.with_name(f"{path.name}.new")
         with suppress(OSError):
             handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
             with open(handle, "w", encoding="utf-8") as file:
-                json.dump(told, file)
+                json.dump(record, file)
             unfinished.rename(path)
 
 
@@ -110,19 +113,20 @@ def beside(database: Path, suffix: str) -> Path:
 
 
 def recorded_lineage(record: Path) -> str:
-    """The lineage of the memory.db that the last worker had open; '' when it ended well, or there is no record."""
+    """Return the lineage of the memory.db that the last worker had open; '' after a clean end, or without a record."""
     return text((read_json(record) or {}).get(_LINEAGE))
 
 
 def foreign_logs(database: Path, record: Path) -> list[Path]:
-    """The logs beside a database that SQLite must not join to it: of a database that was there before, by the record of
-    the worker that wrote them, or no file at all. A journal is never ours: databases with a log have none."""
+    """Return the logs beside a database that SQLite must not join to the database. Such a log belongs to a former
+    database, by the record of the worker that wrote the log, or is no plain file. A journal is always foreign:
+    databases with a log have none."""
     logs = [path for suffix in (LOG, SHARED_MEMORY, JOURNAL) if os.path.lexists(path := beside(database, suffix))]
     odd = [path for path in logs if not_a_file(path) or path == beside(database, JOURNAL)]
     known: Mapping[str, JsonValue] = read_json(record) or {}
     log = beside(database, LOG)
     is_log_known = log in logs and _is_known(log, known)
-    # A home that was copied as a whole has neither the one nor the other, and they belong together.
+    # In a home that was copied as a whole, neither file is known, and both belong together.
     marks = known.get(_MARKS)
     own = marks.get(database.name) if isinstance(marks, dict) else None
     is_database_known = _is_known(database, known) and not file_marks.is_other_file(database, own)
@@ -130,5 +134,5 @@ def foreign_logs(database: Path, record: Path) -> list[Path]:
 
 
 def _is_known(path: Path, known: Mapping[str, JsonValue]) -> bool:
-    found = identity(path)
-    return found is not None and known.get(path.name) == list(found)
+    file_id = identity(path)
+    return file_id is not None and known.get(path.name) == list(file_id)

@@ -1,8 +1,8 @@
-"""Tombstones of one database taken over into another, for the tables `tombstones` of both databases, which differ in
-the name of their first column.
+"""Merge of tombstones from one database into another. The tables `tombstones` of memory.db and inbox.db differ in the
+name of their first column.
 
-Earlier versions could undo a forget: a row `lifted:NAME` revokes each tombstone of that name that is not younger.
-Nothing writes such rows any more."""
+Earlier versions could undo a forget: a row `lifted:NAME` revokes each tombstone of NAME that is not younger. No
+current code writes `lifted:` rows."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ Column = Literal["memory", "name"]
 
 
 def merge(db: sqlite3.Connection, column: Column, names: Iterable[tuple[str, str]]) -> int:
-    """Add names of another database, each with its date, and return how many rows that changed."""
+    """Add names of another database, each with its date, and return the number of changed rows."""
     before = db.total_changes
     db.executemany(
         f"""insert into tombstones ({column}, forgotten_at) values (?, ?)
@@ -31,5 +31,5 @@ def merge(db: sqlite3.Connection, column: Column, names: Iterable[tuple[str, str
 
 
 def drop_marks(db: sqlite3.Connection, column: Column, names: Iterable[str]) -> None:
-    """Remove the marks of names that are forgotten once more, whatever the clock says."""
+    """Remove the `lifted:` rows of names that are forgotten again, whatever the clock says."""
     db.executemany(f"delete from tombstones where {column} = 'lifted:' || ?", [(name,) for name in names])

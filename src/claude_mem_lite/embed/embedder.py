@@ -1,7 +1,7 @@
-"""Vectors of texts by a table of word-piece vectors that lies in the package: the mean of a text's pieces, weighted.
-The worker uses it for search; it needs numpy alone and never a network or another process.
+"""Embedding of texts by a table of word-piece vectors in the package: the weighted mean of a text's pieces.
 
-A text -> its first parts, each about one thing. A long text is as near to a question as the nearest of its parts."""
+Used for search in the worker. The module needs numpy alone, and never a network or another process. A long text is
+split into parts, because a long text is as near to a query as the nearest of its parts."""
 
 import re
 import threading
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NAME = "static-minilm-256-v1"  # another table needs another name: vectors of both cannot be compared
+NAME = "static-minilm-256-v1"  # a new table needs a new name: vectors of different tables cannot be compared
 DIMENSIONS = 256
-# A normalised vector's numbers are around 1/16: times 508 they use the signed byte, and about one in 100,000 is cut.
+# The numbers of a normalised vector are around 1/16: times 508 they fill a signed byte, and about one in 100,000 is
+# cut.
 SCALE = 508
 DATA = Path(__file__).parent / "data"
+_ENDS = re.compile(r"(?<=[.!?:;])\s+|\n+")
+_PART_LENGTH = 150
+MAX_PARTS = 6
 
 
 class _Loaded(NamedTuple):
@@ -30,7 +34,7 @@ class _Loaded(NamedTuple):
 
 
 class StaticTable:
-    """An Embedder. Loads its files on first use."""
+    """Embedder by a static table. Loads its files on first use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -54,7 +58,7 @@ class StaticTable:
         with self._lock:
             if self._loaded is None:
                 pieces = (DATA / "pieces.txt").read_text(encoding="utf-8").split("\n")
-                # mapped, not read: a query touches a few pages, and they go when the system wants them
+                # memory-mapped: a query touches few pages, and the system can drop them
                 rows, weights = np.load(DATA / "rows.npy", mmap_mode="r"), np.load(DATA / "weights.npy")
                 if not len(pieces) == len(rows) == len(weights):
                     raise ValueError("the files of the embedding table do not belong together")
@@ -80,24 +84,20 @@ def _vector(loaded: _Loaded, text: str) -> bytes:
     return vector.tobytes()
 
 
-_ENDS = re.compile(r"(?<=[.!?:;])\s+|\n+")
-_LONG_ENOUGH = 150
-MOST = 6
-
-
 def parts_of(text: str) -> list[str]:
-    """Sentences, put together to parts of some 150 characters, the first six; none when the text is one part."""
+    """Return the first six parts of a text, sentences joined to some 150 characters; none if the text is a single
+    part."""
     parts: list[str] = []
     part = ""
-    for sentence in _ENDS.split(text[: 8 * MOST * _LONG_ENOUGH]):
-        if part and len(part) + len(sentence) > _LONG_ENOUGH:
+    for sentence in _ENDS.split(text[: 8 * MAX_PARTS * _PART_LENGTH]):
+        if part and len(part) + len(sentence) > _PART_LENGTH:
             parts.append(part)
             part = ""
         part = f"{part} {sentence}".strip()
-        while len(part) > 2 * _LONG_ENOUGH:
-            parts.append(part[:_LONG_ENOUGH])
-            part = part[_LONG_ENOUGH:]
-        if len(parts) >= MOST:
+        while len(part) > 2 * _PART_LENGTH:
+            parts.append(part[:_PART_LENGTH])
+            part = part[_PART_LENGTH:]
+        if len(parts) >= MAX_PARTS:
             break
     parts += [part] if part else []
-    return parts[:MOST] if len(parts) > 1 else []
+    return parts[:MAX_PARTS] if len(parts) > 1 else []

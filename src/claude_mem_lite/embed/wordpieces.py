@@ -1,5 +1,5 @@
-"""Text into word pieces, as BERT's uncased tokenizer does it, in plain Python: called by `table` and by the scripts in
-`embedding/`. Never raises, whatever the text."""
+"""Split of text into word pieces, as BERT's uncased tokenizer does, in plain Python. Used by `embedder` and by the
+scripts in `embedding/`. Never raises, whatever the text."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 MAX_PIECES = 512
 MAX_WORD_CHARACTERS = 100
-# Of a longer text the end is not looked at: some 512 pieces are in the first 3,000.
+# The end of a longer text is ignored: the first 3,000 characters hold some 512 pieces.
 MAX_CHARACTERS = 8_192
 CACHED_WORDS = 20_000
 
@@ -27,7 +27,8 @@ ASCII_WORD = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 
 
 class Splitter:
-    """A vocabulary with a cache of the words it has split; threads may share it, a lost entry is only made again."""
+    """Vocabulary with a cache of split words. Threads may share a splitter: a lost cache entry is only computed
+    again."""
 
     def __init__(self, ids: Mapping[str, int]) -> None:
         self._ids = ids
@@ -35,12 +36,12 @@ class Splitter:
         self._cache: dict[str, Sequence[int]] = {}
 
     def split(self, text: str, limit: int = MAX_PIECES) -> list[int]:
-        """The ids of the first `limit` pieces; words without any are left out."""
+        """Return the ids of the first `limit` pieces, without words that have no pieces."""
         pieces: list[int] = []
-        for line in text[:MAX_CHARACTERS].split("\n"):  # by lines, for the end of a long text is not needed
+        for line in text[:MAX_CHARACTERS].split("\n"):  # by lines: the end of a long text is not needed
             for word in words(line):
-                found = self._cache.get(word)
-                pieces.extend(self._remember(word) if found is None else found)
+                pieces_of_word = self._cache.get(word)
+                pieces.extend(self._remember(word) if pieces_of_word is None else pieces_of_word)
             if len(pieces) >= limit:
                 break
         return pieces[:limit]
@@ -50,8 +51,8 @@ class Splitter:
             return ()
         if len(self._cache) >= CACHED_WORDS:
             self._cache.clear()
-        found = self._cache[word] = self._longest_first(word)
-        return found
+        pieces_of_word = self._cache[word] = self._longest_first(word)
+        return pieces_of_word
 
     def _longest_first(self, word: str) -> Sequence[int]:
         pieces = []
@@ -69,12 +70,12 @@ class Splitter:
 
 
 def unjoined(text: str) -> str:
-    """With a space before each capital inside a word: `getUserName` is three words, where BERT sees one."""
+    """Insert a space before each capital inside a word: `getUserName` is three words, where BERT sees one."""
     return JOINED.sub(" ", text)
 
 
 def words(text: str) -> list[str]:
-    """Lower case, without accents; each punctuation mark and each ideograph a word of its own."""
+    """Return the words of a text in lower case without accents; each punctuation mark and ideograph is a word."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return ASCII_WORD.findall(text.lower())
     spaced = "".join(map(_cleaned, text))

@@ -70,14 +70,14 @@ def forget(
     repeated = [repeated_text.elsewhere(db, memory) for memory in forgotten] if len(forgotten) <= _MAX_SPREAD else []
 
     for memory in forgotten:
-        tombstones.bury_memory(db, memory, now)
+        tombstones.add_memory(db, memory, now)
     left = memories.remove(db, ids, now)
-    tombstones.bury(db, (*behind, *turns.prompt_ids(db, behind)), now)
+    tombstones.add_names(db, (*behind, *turns.prompt_ids(db, behind)), now)
     turns.forget_turns(db, behind)
     symbol_changes.forget(db, sessions=whole_sessions, turns=behind)
     for session in whole_sessions:
         # Its transcript is still there, and those of its forks: reading them must not bring the session back.
-        tombstones.bury(db, (session, *sorted(turns.names_in(db, session))), now)
+        tombstones.add_names(db, (session, *sorted(turns.names_in(db, session))), now)
         sessions.forget_session(db, session)
 
     echo = replace(repeated_text.of_memories(forgotten), said=said)
@@ -106,7 +106,7 @@ def forget(
     for candidate in candidates:
         _take_out_evidence(db, candidate)
     # A command on a candidate quotes it, and may be carried out once more.
-    tombstones.bury(db, [one.id for one in candidates], now)
+    tombstones.add_names(db, [one.id for one in candidates], now)
     rebuilds.drop_summaries(db)
     receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
     if project is not None:

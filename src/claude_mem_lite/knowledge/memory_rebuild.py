@@ -105,7 +105,7 @@ def rebuild_turn(
     _put_summary(db, composed, now)
     resolved_failures.retire_failures(db, composed.turn, composed.digest, composed.place.branch)
     reconcile.settle_turn(db, stored, composed.turn, composed.place.branch, composed.digest, now)
-    rebuilds.note_made(db, key)
+    rebuilds.note_rebuilt(db, key)
     return session.project
 
 
@@ -141,7 +141,7 @@ def _put_memories(db: sqlite3.Connection, composed: _Composed, now: datetime) ->
     key = composed.turn.key
     seen_before = memories.by_ids(db, memory_links.memories_in(db, [key]))
     made = [(draft, _memory(draft, composed)) for draft in composed.digest.drafts]
-    made = [(draft, memory) for draft, memory in made if not tombstones.is_said_again(db, memory)]
+    made = [(draft, memory) for draft, memory in made if not tombstones.repeats_forgotten(db, memory)]
     stored, seen = _put_work(db, composed, [memory for draft, memory in made if not is_taught(draft)])
     stored += rebuilt.put(db, [memory for draft, memory in made if is_taught(draft)], key, composed.at)
     seen |= {memory.id for memory in stored}

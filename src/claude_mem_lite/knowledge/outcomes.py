@@ -27,16 +27,18 @@ from claude_mem_lite.knowledge.usage_evidence import Evidence, WordWeights, pros
 from claude_mem_lite.models import NEED_MOMENTS, HookMoment, Memory, Outcome, Session, without_request
 from claude_mem_lite.store import memories, memory_links, receipts, sessions
 from claude_mem_lite.store.index import fts, passages
-from claude_mem_lite.store.receipts import Giving
+from claude_mem_lite.store.receipts import InjectedItem
 
 MOMENT: HookMoment = "failure"
 _MAX_CALLS = 500
 _MAX_FIXES = 40
 
 
-def judge_fixes(db: sqlite3.Connection, queue: Queue, session: str, givings: Sequence[Giving]) -> dict[Giving, Outcome]:
+def judge_fixes(
+    db: sqlite3.Connection, queue: Queue, session: str, givings: Sequence[InjectedItem]
+) -> dict[InjectedItem, Outcome]:
     """What came of the items that were given for failures; those of which nothing can be told any more are left out."""
-    outcomes: dict[Giving, Outcome] = {}
+    outcomes: dict[InjectedItem, Outcome] = {}
     later: dict[str, Outcome | None] = {}
     for giving in givings:
         memory = memories.find(db, giving.source)
@@ -53,7 +55,7 @@ def judge_fixes(db: sqlite3.Connection, queue: Queue, session: str, givings: Seq
 def _is_fixed_in(db: sqlite3.Connection, memory: Memory, session: str) -> bool:
     """Whether the session has a fix of its own of the same error: one is stored only when the command passed."""
     errors = [anchor for anchor in memory.anchors if anchor.startswith("error:")]
-    rows = fts.tied_to(db, errors, memory.project, _MAX_FIXES)
+    rows = fts.anchored_to(db, errors, memory.project, _MAX_FIXES)
     fixes = [one.id for one in memories.by_seq(db, rows).values() if one.kind == "bugfix"]
     return any(seen == session for _, seen, _ in memory_links.seen_in(db, fixes))
 
@@ -120,7 +122,7 @@ class Knowable:
 
 def judge(db: sqlite3.Connection, queue: Queue, session: str) -> None:
     """Mark the items that reached a session, by all that is known of the session now."""
-    givings = receipts.given_to(db, session)
+    givings = receipts.items_of(db, session)
     told = sessions.find(db, session) if givings else None
     work = usage_evidence.work_of(db, queue, told) if told else None
     if told is None or work is None:

@@ -62,7 +62,7 @@ def take_in(db: sqlite3.Connection, given: Sequence[Given], now: datetime) -> Ta
                 is_same = all(getattr(there, name) == getattr(one.memory, name) for name in one.stated)
                 known += is_same
                 different += [] if is_same else [one.memory.id]
-            elif tombstones.is_buried(db, one.memory.id) or tombstones.is_said_again(db, one.memory):
+            elif tombstones.is_buried(db, one.memory.id) or tombstones.repeats_forgotten(db, one.memory):
                 forgotten += 1
             else:
                 memories.insert(db, one.memory, now)

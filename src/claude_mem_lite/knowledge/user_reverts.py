@@ -50,7 +50,7 @@ def _undone(db: sqlite3.Connection, turn: Turn, code: Sequence[CodeChange]) -> l
         and now.before == then.before != then.after
         # Of a file it is known that it is there, not what it holds.
         and (now.name or now.before != PRESENT)
-        and not symbol_changes.touched_by_others(db, turn.project, turn.session, now.file, stored.at)
+        and not symbol_changes.is_changed_by_other_sessions(db, turn.project, turn.session, now.file, stored.at)
     ]
 
 

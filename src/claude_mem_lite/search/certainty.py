@@ -1,6 +1,6 @@
-"""Certainty of a hit on an absolute scale, so that a search can say that nothing it found answers the query.
+"""Certainty of a hit on an absolute scale, so that a search can report that no hit answers the query.
 
-The score of a search only ranks: the best hit of a query about nothing is as high as that of any other. Called by
+The score of a search only ranks: the best hit of an unanswerable query scores as high as any other best hit. Used by
 `hybrid`; pure. docs/search.md has the figures behind the floor."""
 
 import math
@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 FLOOR = 0.75
-"""A hit below is not certain. `python -m benchmarks.certainty` measures it."""
+"""A hit below the floor is not certain. `python -m benchmarks.certainty` measures the floor."""
 FLOOR_BY_WORDS = FLOOR / 3
-"""The floor for a query without a vector, as one in Chinese: most of its pairs of characters are no words."""
+"""The floor for a query without a vector, such as a Chinese query: most of its pairs of characters are no words."""
 _DIGITS = 2
 _MIN_WEIGHT = 0.01
-# So that the logarithm of a number of documents is never 0.
+# Keeps the logarithm of the number of documents above 0.
 _YOUNG = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """The share of the query's words that a hit has, weighted by how rare they are, plus the cosine of the two."""
+    """The share of the query's words that a hit has, weighted by rarity, plus the cosine of query and hit."""
 
     found: Mapping[str, float]
-    """The words that the hit has, with their weights."""
+    """The words of the hit, with their weights."""
     asked: float
     """The weight of all words of the query."""
     cosine: float | None
@@ -30,7 +30,7 @@ class Certainty:
 
     @property
     def value(self) -> float:
-        """The sum of both terms as they are shown, so that it can be checked by hand."""
+        """Return the sum of both rounded terms, so that the sum can be checked by hand."""
         return round(self.share + self._cosine, _DIGITS)
 
     @property
@@ -41,7 +41,7 @@ class Certainty:
         return self.value >= self.floor
 
     def explained(self) -> str:
-        """The certainty as a sum, the share of the words as a quotient, and the floor in force."""
+        """Return the certainty as a sum, the share of the words as a quotient, and the floor in force."""
         near = "" if self.cosine is None else f" {'-' if self._cosine < 0 else '+'} cosine {abs(self._cosine):g}"
         named = " + ".join(f"{word} {weight:g}" for word, weight in self.found.items()) or "0"
         return (
@@ -52,7 +52,7 @@ class Certainty:
 
     @property
     def share(self) -> float:
-        """The share of the words that the hit has."""
+        """Return the share of the words that the hit has."""
         return round(sum(self.found.values()) / round(self.asked, _DIGITS), _DIGITS) if self.found else 0.0
 
     @property
@@ -61,6 +61,6 @@ class Certainty:
 
 
 def rarity(having: int, documents: int) -> float:
-    """The weight of a word that so many of all documents have: 1 when none has it, next to 0 when all have it."""
+    """Return the weight of a word: 1 when no document has the word, next to 0 when all have it."""
     most = math.log(documents + _YOUNG)
     return max(round(1 - math.log(having + 1) / most, _DIGITS), _MIN_WEIGHT)

@@ -1,4 +1,4 @@
-"""A search that somebody waits for only until a moment: what it needs may have to be loaded first."""
+"""Search with a timeout, for a caller that cannot wait until all data is loaded."""
 
 import sqlite3
 import time
@@ -7,29 +7,31 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Concatenate, ParamSpec, TypeVar
 
-Found = TypeVar("Found")
-Asked = ParamSpec("Asked")
+Result = TypeVar("Result")
+Params = ParamSpec("Params")
 Connect = Callable[[], sqlite3.Connection]
-# Kept: starting one for each search takes a millisecond where other threads work. More would wait for each other.
+# A persistent pool: starting a thread for each search takes a millisecond beside busy threads. More threads would wait
+# for each other.
 _THREADS = ThreadPoolExecutor(4, thread_name_prefix="search")
 
 
-def patient(
-    search: Callable[Concatenate[sqlite3.Connection, Asked], Found], connect: Connect, until: float
-) -> Callable[Concatenate[sqlite3.Connection, Asked], Found]:
-    """The same search, given up with TimeoutError at a moment of the monotonic clock."""
+def with_timeout(
+    search: Callable[Concatenate[sqlite3.Connection, Params], Result], connect: Connect, until: float
+) -> Callable[Concatenate[sqlite3.Connection, Params], Result]:
+    """Return the same search, raising TimeoutError at a time of the monotonic clock."""
 
-    def asked(_: sqlite3.Connection, /, *given: Asked.args, **named: Asked.kwargs) -> Found:
-        return found_until(until, connect, lambda own: search(own, *given, **named))
+    def limited(_: sqlite3.Connection, /, *args: Params.args, **kwargs: Params.kwargs) -> Result:
+        return run_with_timeout(until, connect, lambda own: search(own, *args, **kwargs))
 
-    return asked
+    return limited
 
 
-def found_until(until: float, connect: Connect, find: Callable[[sqlite3.Connection], Found]) -> Found:
-    """What is found by a moment of the monotonic clock, else TimeoutError: the search goes on, for whoever is next."""
+def run_with_timeout(until: float, connect: Connect, find: Callable[[sqlite3.Connection], Result]) -> Result:
+    """Return the result of a search, or raise TimeoutError at a time of the monotonic clock. The search goes on in
+    its thread, and warms the caches for the next caller."""
 
-    def run() -> Found:
-        with closing(connect()) as own:  # whoever gives up closes the other
+    def run() -> Result:
+        with closing(connect()) as own:  # after a timeout, the caller closes its own connection only
             return find(own)
 
     return _THREADS.submit(run).result(max(until - time.monotonic(), 0))

@@ -1,6 +1,4 @@
-"""Raw text -> the piece of it that answers a question, to be shown in the place of the whole.
-
-Hits -> the sessions they come from: in which session was that?"""
+"""Presentation of hits: excerpts of raw text, and a ranking of the sessions of the hits."""
 
 import re
 from collections.abc import Sequence
@@ -10,24 +8,25 @@ from claude_mem_lite.text import matched_words, one_line, within
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _MARKUP = re.compile(r"[*`#>|]+")
-_LOOKED_THROUGH = 20_000
+_MAX_SCANNED = 20_000
 
 
 def excerpt(text: str, words: Sequence[str], limit: int) -> str:
-    """At most `limit` characters from where most of the words stand; from the beginning when none does."""
-    told = [one_line(_MARKUP.sub(" ", one)) for one in _SENTENCE_END.split(text[:_LOOKED_THROUGH])]
-    sentences = [one for one in told if one]
-    matched = [len(matched_words(words, one)) for one in sentences]
+    """Return at most `limit` characters from the sentence with most of the words; from the beginning if none
+    matches."""
+    lines = [one_line(_MARKUP.sub(" ", line)) for line in _SENTENCE_END.split(text[:_MAX_SCANNED])]
+    sentences = [line for line in lines if line]
+    matched = [len(matched_words(words, line)) for line in sentences]
     first = matched.index(max(matched)) if any(matched) else 0
     begun = " ".join(sentences[first:])
     return within(f"… {begun}" if first else begun, limit)
 
 
 def rank_sessions(hits: Sequence[Hit]) -> list[tuple[str, float]]:
-    """Sessions with their score, best first: what is best of a session counts in full, each further hit half as much.
+    """Return sessions with scores, best first: the best hit of a session counts in full, each further hit half as much.
 
-    So a session that is about the question all along stands above one that names it once, and below one that
-    answers it outright: a hundred poor hits never add up to two good ones."""
+    So a session about the query ranks above a session that mentions it once, and below a session that answers it
+    outright: a hundred poor hits never add up to two good ones."""
     scores: dict[str, float] = {}
     weights: dict[str, float] = {}
     for hit in sorted(hits, key=lambda hit: hit.score, reverse=True):
@@ -36,5 +35,5 @@ def rank_sessions(hits: Sequence[Hit]) -> list[tuple[str, float]]:
             weight = weights.get(session, 1.0)
             scores[session] = scores.get(session, 0.0) + weight * hit.score
             weights[session] = weight / 2
-    # Sorting is stable: of two with the same score, the one with the better hit was met first.
-    return sorted(scores.items(), key=lambda one: one[1], reverse=True)
+    # Sorting is stable: of two sessions with the same score, the one with the better hit comes first.
+    return sorted(scores.items(), key=lambda entry: entry[1], reverse=True)

@@ -1,6 +1,6 @@
-"""Search by meaning: the documents whose vectors are nearest to a query's, among those that fit its filters.
+"""Search by meaning: the documents with the nearest vectors among those that match the filters.
 
-Sketches of all documents are held in memory, and followed as the worker puts new ones; vectors stay in the database."""
+Sketches of all documents are kept in memory and updated from the database; vectors stay in the database."""
 
 import sqlite3
 import threading
@@ -12,20 +12,20 @@ from claude_mem_lite.models import Filters
 from claude_mem_lite.store.index import filter_tokens, vectors
 
 if TYPE_CHECKING:
-    from claude_mem_lite.search.sign_index import Held, Sketches
+    from claude_mem_lite.search.sign_index import SketchArrays, Sketches
 
-# How many sketches are ranked, and how many when too few of those fit the filters: looking at one takes 3 µs, and what
-# is farther than so many others means something else.
+# Number of ranked sketches, and the number when too few of them match the filters. Each takes 3 µs, and documents
+# farther away than these are unrelated.
 _CANDIDATES = 2_000
 _MAX_CANDIDATES = 6_000
 _MAX_SHARE = 0.02
-_MIN_LOOKED_AT = 100
+_MIN_CHECKED = 100
 _LOADED_AT_ONCE = 16_384
-_SOME_MORE = 10
+_SPARE_ROWS = 10
 
 
 class VectorIndex:
-    """Safe to use from several threads. Loads on first use; numpy is imported then, not before."""
+    """Vector index of a database. Safe to use from several threads. Loads on first use and imports numpy only then."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -33,46 +33,47 @@ class VectorIndex:
         self._change = 0
 
     def nearest(self, db: sqlite3.Connection, vector: bytes, filters: Filters, limit: int) -> list[tuple[int, float]]:
-        """The documents nearest to a vector that fit the filters, with the cosine, best first."""
+        """Return the documents nearest to a vector that match the filters, with the cosine, best first."""
         from claude_mem_lite.search import sign_index
 
         if not any(vector):
             return []
         held = self._up_to_date(db)
         admitted = sign_index.admitted(held, _scopes(filters), passages=filters.admits_passages())
-        found: list[tuple[int, float]] = []
-        looked_at: set[int] = set()
+        hits: list[tuple[int, float]] = []
+        checked: set[int] = set()
         for number in (max(_CANDIDATES, 4 * limit), max(_MAX_CANDIDATES, 12 * limit, int(_MAX_SHARE * len(held)))):
             ranked = sign_index.nearest(held, vector, admitted, number)
-            left = [document for document in ranked if document not in looked_at]
-            size = max(2 * limit, _MIN_LOOKED_AT)
-            while left and len(found) < limit:
-                found += self._first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
-                looked_at.update(left[:size])
+            left = [document for document in ranked if document not in checked]
+            size = max(2 * limit, _MIN_CHECKED)
+            while left and len(hits) < limit:
+                hits += self._first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
+                checked.update(left[:size])
                 left, size = left[size:], 3 * size
-            if len(found) >= limit or len(ranked) < number:
+            if len(hits) >= limit or len(ranked) < number:
                 break
-        return sorted(found, key=_by_nearness)[:limit]
+        return sorted(hits, key=_by_nearness)[:limit]
 
     def _first_fitting(
         self, db: sqlite3.Connection, filters: Filters, cosines: Mapping[int, float], limit: int
     ) -> list[tuple[int, float]]:
-        """The nearest documents that fit the filters: which do is read of no more than it takes to find so many."""
+        """Return the nearest documents that match the filters; filters are checked for no more documents than
+        necessary."""
         near = sorted(cosines.items(), key=_by_nearness)
-        found: list[tuple[int, float]] = []
-        while near and len(found) < limit:
-            size = limit + _SOME_MORE
+        hits: list[tuple[int, float]] = []
+        while near and len(hits) < limit:
+            size = limit + _SPARE_ROWS
             fitting = _fitting(db, filters, [document for document, _ in near[:size]])
-            found += [one for one in near[:size] if one[0] in fitting]
+            hits += [pair for pair in near[:size] if pair[0] in fitting]
             near = near[size:]
-        return found
+        return hits
 
-    def cosines(self, db: sqlite3.Connection, vector: bytes, wanted: Sequence[int]) -> dict[int, float]:
-        """How near each of these documents is to a vector; not those that have none yet."""
+    def cosines(self, db: sqlite3.Connection, vector: bytes, documents: Sequence[int]) -> dict[int, float]:
+        """Return the cosine of each of these documents to a vector, without documents that have no vector yet."""
         from claude_mem_lite.search import sign_index
 
-        found = vectors.exact(db, wanted)
-        return dict(zip(found, sign_index.cosines(vector, list(found.values())), strict=True)) if found else {}
+        stored = vectors.exact(db, documents)
+        return dict(zip(stored, sign_index.cosines(vector, list(stored.values())), strict=True)) if stored else {}
 
     def let_go(self) -> None:
         """Free the sketches; the next use loads them again."""
@@ -80,11 +81,11 @@ class VectorIndex:
             self._sketches = None
             self._change = 0
 
-    def _up_to_date(self, db: sqlite3.Connection) -> "Held":
-        """The sketches with all that changed since the last time.
+    def _up_to_date(self, db: sqlite3.Connection) -> "SketchArrays":
+        """Return the sketches, with all changes since the last call.
 
-        Those of documents that were deleted stay until all are let go: without a vector they are never found."""
-        with self._lock, one_moment(db):
+        Sketches of deleted documents stay until all are released: without a vector they are never returned."""
+        with self._lock, snapshot(db):
             first = vectors.first_change(db)
             if first is None or first > self._change or self._sketches is None:
                 self._sketches = self._load(db)
@@ -103,7 +104,7 @@ class VectorIndex:
         return loaded
 
     def _new(self, db: sqlite3.Connection) -> Iterator[bytes]:
-        """The sketches that were put since the last time, a part at a time: twice all of them would take memory."""
+        """Yield new sketches part by part: reading all of them at once would take twice the memory."""
         while True:
             newest, records = vectors.changes(db, self._change, _LOADED_AT_ONCE)
             if not records:
@@ -120,12 +121,12 @@ def _scopes(filters: Filters) -> list[int] | None:
     return None
 
 
-def _by_nearness(one: tuple[int, float]) -> tuple[float, int]:
-    return -one[1], -one[0]
+def _by_nearness(hit: tuple[int, float]) -> tuple[float, int]:
+    return -hit[1], -hit[0]
 
 
 def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]) -> set[int]:
-    """The candidates that fit all filters."""
+    """Return the candidates that match all filters."""
     of_memories, of_passages = vectors.apart(candidates)
     fitting = {vectors.of_memory(seq) for seq in filter_tokens.matching(db, filters, of_memories)}
     if of_passages:
@@ -134,8 +135,8 @@ def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]
 
 
 @contextmanager
-def one_moment(db: sqlite3.Connection) -> Iterator[None]:
-    """All reads inside see the same state: sketches of before and after they were all made anew must not mix."""
+def snapshot(db: sqlite3.Connection) -> Iterator[None]:
+    """Read from one snapshot inside the block: sketches from before and after a rebuild must not mix."""
     if db.in_transaction:
         yield
         return

@@ -1,6 +1,7 @@
-"""The table `branches`: where the branches that memories were made on stood when they were last looked at.
+"""The table `branches`: last known state of the branches on which memories were made.
 
-Which rows are of work that is in this checkout: work on branches that are not merged here is not."""
+The module also builds the condition for visible work: work on branches that are not merged into the checkout is
+hidden."""
 
 import json
 import sqlite3
@@ -13,23 +14,24 @@ from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A branch of a project. Its memories hold everywhere once merged, and those made later nowhere once it is gone."""
+    """A branch of a project. After a merge its memories hold everywhere. Later memories hold nowhere once the branch
+    is gone."""
 
     name: str
     tip: str
-    """The commit it was last seen at."""
+    """Commit at which the branch was last seen."""
     ahead: bool
-    """Whether it was seen, since it was last merged, with commits that the default branch does not have."""
+    """True if, since its last merge, the branch was seen with commits that the default branch does not have."""
     seen_at: datetime
-    """When it was first seen as it stands here."""
+    """Time when the branch was first seen in its present state."""
     merged_at: datetime | None = None
-    """When it was last seen merged: what was made on it up to then holds everywhere."""
+    """Time when the branch was last seen merged: earlier memories of the branch hold everywhere."""
     gone_at: datetime | None = None
-    """When it was found to be gone without having been merged."""
+    """Time when the branch was found to be gone without a merge."""
 
 
 def of_project(db: sqlite3.Connection, project: str) -> list[Branch]:
-    """The branches of a project that are known, by name."""
+    """Return the known branches of a project by name."""
     rows = db.execute("select * from branches where project = ? order by name", (project,))
     return [
         Branch(
@@ -45,7 +47,7 @@ def of_project(db: sqlite3.Connection, project: str) -> list[Branch]:
 
 
 def put(db: sqlite3.Connection, project: str, branches: Iterable[Branch]) -> None:
-    """Store branches as they stand now, in the place of what was known of them."""
+    """Store branches, replacing earlier states of the same branches."""
     db.executemany(
         """insert or replace into branches (project, name, tip, ahead, seen_at, merged_at, gone_at)
            values (:project, :name, :tip, :ahead, :seen_at, :merged_at, :gone_at)""",
@@ -65,7 +67,7 @@ def put(db: sqlite3.Connection, project: str, branches: Iterable[Branch]) -> Non
 
 
 def drop_unused(db: sqlite3.Connection) -> None:
-    """Remove branches that nothing tells of any more; their names may tell what was worked on."""
+    """Remove branches without memories and sessions, because a branch name may reveal the subject of the work."""
     db.execute(
         """delete from branches where
              not exists (select 1 from memories where project = branches.project and branch = branches.name)
@@ -74,23 +76,23 @@ def drop_unused(db: sqlite3.Connection) -> None:
 
 
 Hidden = Sequence[tuple[str, datetime | None]]
-"""Branches whose work is not here, each with the moment up to which it is nevertheless: it was merged then."""
+"""Branches whose work is hidden, each with the time of its merge: work up to that time is visible."""
 
 
 def is_hidden(branch: str, at: datetime, hidden: Hidden) -> bool:
-    """Whether work of this branch and moment is not here."""
+    """Return True if work of this branch and time is hidden."""
     return any(branch == name and (since is None or at > since) for name, since in hidden)
 
 
-def not_hidden(hidden: Hidden, moment: str) -> tuple[str, dict[str, str]]:
-    """A condition on the columns `branch` and `moment`, with its values."""
+def not_hidden(hidden: Hidden, column: str) -> tuple[str, dict[str, str]]:
+    """Return an SQL condition on the column `branch` and a time column, with its values."""
     if not hidden:
         return "true", {}
-    # Names are looked up in an index that SQLite makes of them once; the moments, for rows of these branches alone.
-    # The alternative, a condition for each branch, is limited by SQLite to 1,000.
+    # SQLite looks names up in an automatic index, and compares times only for rows of these branches. The alternative,
+    # a condition for each branch, is limited by SQLite to 1,000.
     merged = {branch: time_to_text(since) for branch, since in hidden if since}
     condition = f"""(branch not in (select value from json_each(:hidden_branches))
-        or (branch in (select key from json_each(:merged_branches)) and {moment} <=
+        or (branch in (select key from json_each(:merged_branches)) and {column} <=
             (with merged_branches(name, until) as materialized (select key, value from json_each(:merged_branches))
              select until from merged_branches where name = branch)))"""
     return condition, {

@@ -1,6 +1,6 @@
-"""Memories as they came, newest first and a page at a time, with the turns and sessions they came from. Reads only.
+"""Feed of memories, newest first and a page at a time, with their turns and sessions. Reads only.
 
-Texts are cut while they are read: a page costs the same whatever is in it."""
+Texts are cut by the query, so the cost of a page does not depend on the content."""
 
 import json
 import sqlite3
@@ -17,23 +17,23 @@ from claude_mem_lite.timestamps import text_to_time, time_to_text
 MAX_SUMMARY_LENGTH = 400
 _MAX_ASKED_LENGTH = 200
 _MAX_FILES = 5
-# Before white space is put together.
+# Limit before white space is normalised.
 _MAX_READ = 2_000
 
 
-class Spot(NamedTuple):
-    """A place in the feed: between the memory of this date and number and the next older one."""
+class FeedCursor(NamedTuple):
+    """Position in the feed: between the memory of this date and number and the next older memory."""
 
     at: str
     seq: int
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a memory must be to be in the feed; None and empty ask for nothing."""
+class FeedFilter:
+    """Conditions on the memories of the feed; None and empty values mean no condition."""
 
     project: str = ""
-    """Made in it, or holding there only."""
+    """Project in which the memory was made, or to which its scope is limited."""
     kinds: tuple[Kind, ...] = ()
     origins: tuple[Origin, ...] = ()
     statuses: tuple[Status, ...] = ("active",)
@@ -42,8 +42,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A memory in brief."""
+class FeedEntry:
+    """Short form of a memory."""
 
     id: str
     kind: Kind
@@ -66,7 +66,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class TurnInBrief:
-    """A turn by the id of its passage, and the beginning of what was asked in it."""
+    """Short form of a turn: the id of its passage and the beginning of its prompt."""
 
     id: str
     asked: str
@@ -85,34 +85,35 @@ class SessionInBrief:
     turns: int
 
 
-class Page(NamedTuple):
-    """Some of the feed, and behind which place it goes on; None at its end."""
+class FeedPage(NamedTuple):
+    """Part of the feed, and the position of the next part; None at the end."""
 
-    entries: list[Entry]
-    next: Spot | None
+    entries: list[FeedEntry]
+    next: FeedCursor | None
 
 
-def page(db: sqlite3.Connection, wanted: Wanted, before: Spot | None, limit: int) -> Page:
-    """The newest memories that are all that is asked, behind a place."""
-    where, values = _conditions(wanted, before)
-    found: dict[int, sqlite3.Row] = {}
-    for way, more in _ways(wanted):
+def page(db: sqlite3.Connection, conditions: FeedFilter, before: FeedCursor | None, limit: int) -> FeedPage:
+    """Return the newest memories that meet all conditions, older than a position."""
+    where, values = _conditions(conditions, before)
+    rows_by_seq: dict[int, sqlite3.Row] = {}
+    for path, more in _index_paths(conditions):
         rows = db.execute(
             f"""select seq, id, kind, status, origin, substr(title, 1, {_MAX_READ}) as title,
                   substr(summary, 1, {_MAX_READ}) as summary, files, session, project, scope, created_at,
                   last_seen_at, times_seen, pinned, confidence, made_by, superseded_by
-                from memories where {way} and {where} order by created_at desc, seq desc limit :limit""",
+                from memories where {path} and {where} order by created_at desc, seq desc limit :limit""",
             {**values, **more, "limit": limit + 1},
         )
-        found |= {row["seq"]: row for row in rows}
-    newest = sorted(found.values(), key=_spot, reverse=True)
+        rows_by_seq |= {row["seq"]: row for row in rows}
+    newest = sorted(rows_by_seq.values(), key=_cursor, reverse=True)
     shown = newest[:limit]
-    return Page([_entry(row) for row in shown], _spot(shown[-1]) if len(newest) > limit else None)
+    return FeedPage([_entry(row) for row in shown], _cursor(shown[-1]) if len(newest) > limit else None)
 
 
 def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnInBrief]:
-    """The turn in which each of these memories was first seen, if its text is kept."""
-    # In this order: by itself SQLite begins with all turns there are, which takes a second among 100,000 memories.
+    """Return the turn in which each of these memories was first seen, if the text of the turn is kept."""
+    # `cross join` fixes the order: SQLite itself would begin with all turns, which takes a second among 100,000
+    # memories.
     rows = db.execute(
         f"""select memories.id as memory, passages.id as turn, passages.created_at as at,
               substr(prompts.text, 1, {_MAX_READ}) as asked, substr(prompts.tasks, 1, {_MAX_READ}) as tasks
@@ -123,7 +124,7 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnI
             where memories.id in (select value from json_each(:ids)) order by passages.created_at desc""",
         {"ids": json.dumps(list(memories))},
     )
-    # The first of each is the last that is written down here.
+    # Rows come newest first, so the oldest turn of a memory overwrites the others.
     return {
         row["memory"]: TurnInBrief(
             row["turn"], within(one_line(row["asked"] or row["tasks"]), _MAX_ASKED_LENGTH), text_to_time(row["at"])
@@ -133,7 +134,7 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnI
 
 
 def sessions_named(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, SessionInBrief]:
-    """These sessions, of those that are known."""
+    """Return sessions by id, without unknown ids."""
     rows = db.execute(
         f"""select id, substr({TITLE}, 1, {_MAX_READ}) as headline,
               project, branch, status, started_at, last_event_at,
@@ -154,38 +155,43 @@ def sessions_named(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Sess
     }
 
 
-def _conditions(wanted: Wanted, before: Spot | None) -> tuple[str, dict[str, object]]:
-    """All that is asked but for the project, which an index serves. The signs keep SQLite from other indexes."""
+def _conditions(conditions: FeedFilter, before: FeedCursor | None) -> tuple[str, dict[str, object]]:
+    """Return the conditions except for the project, for which `_index_paths` uses an index. The plus signs keep
+    SQLite from other indexes."""
     parts = ["created_at between :since and :until"]
     values: dict[str, object] = {
-        "since": time_to_text(wanted.since) if wanted.since else "",
-        "until": time_to_text(wanted.until) if wanted.until else "a",  # after all times
+        "since": time_to_text(conditions.since) if conditions.since else "",
+        "until": time_to_text(conditions.until) if conditions.until else "a",  # after all times
     }
-    for column, asked in (("kind", wanted.kinds), ("origin", wanted.origins), ("status", wanted.statuses)):
-        if asked:
+    for column, allowed in (
+        ("kind", conditions.kinds),
+        ("origin", conditions.origins),
+        ("status", conditions.statuses),
+    ):
+        if allowed:
             parts.append(f"+{column} in (select value from json_each(:{column}))")
-            values[column] = json.dumps(asked)
+            values[column] = json.dumps(allowed)
     if before is not None:
         parts.append("created_at <= :at and (created_at, seq) < (:at, :seq)")
         values |= {"at": before.at, "seq": before.seq}
     return " and ".join(parts), values
 
 
-def _ways(wanted: Wanted) -> Iterator[tuple[str, dict[str, object]]]:
-    """Conditions that an index serves in the order of time; what is asked for fits one of them."""
-    if not wanted.project:
+def _index_paths(conditions: FeedFilter) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield conditions that an index serves in order of time. Each matching memory meets exactly one condition."""
+    if not conditions.project:
         yield "true", {}
         return
-    for status in wanted.statuses:
-        yield "project = :project and status = :way", {"project": wanted.project, "way": status}
+    for status in conditions.statuses:
+        yield "project = :project and status = :way", {"project": conditions.project, "way": status}
 
 
-def _spot(row: sqlite3.Row) -> Spot:
-    return Spot(row["created_at"], row["seq"])
+def _cursor(row: sqlite3.Row) -> FeedCursor:
+    return FeedCursor(row["created_at"], row["seq"])
 
 
-def _entry(row: sqlite3.Row) -> Entry:
-    return Entry(
+def _entry(row: sqlite3.Row) -> FeedEntry:
+    return FeedEntry(
         id=row["id"],
         kind=row["kind"],
         status=row["status"],

@@ -1,7 +1,6 @@
-"""The table `lesson_candidates`: sentences of the user that may be lessons, with where they were said and what became
-of them.
+"""The table `lesson_candidates`: sentences of the user that may be lessons, with their origin and outcome.
 
-Written by the worker. Nothing of it is given to an agent before it has become a memory."""
+Written by the worker. No candidate is injected into a session before it has become a memory."""
 
 import json
 import sqlite3
@@ -13,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.sentence_words import denies
-from claude_mem_lite.store.ids import one_by_prefix, short_id
+from claude_mem_lite.store.ids import row_by_prefix, short_id
 from claude_mem_lite.text import one_line, stems, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -22,7 +21,7 @@ STATES: tuple[State, ...] = get_args(State)
 OPEN: tuple[State, ...] = ("unsure", "asked")
 """The states of candidates that nobody has judged."""
 HELD: tuple[State, ...] = ("unsure", "asked", "promoted", "accepted")
-"""The states of candidates that may be said again."""
+"""The states of candidates that a later sentence may repeat."""
 MAX_SENTENCE = 400
 MAX_AFTER = 400
 MAX_COMPARED = 500
@@ -43,7 +42,7 @@ class Candidate:
     project: str
     session: str
     turn: str
-    """The spool name of its prompt."""
+    """The spool name of the prompt."""
     sentence: str
     after_message: str
     """The end of the agent's message that the sentence answers."""
@@ -51,13 +50,13 @@ class Candidate:
     state: State
     created_at: datetime
     asked_at: datetime | None = None
-    """The time when an agent was asked to judge it."""
+    """The time when an agent was asked for a judgement."""
     decided_at: datetime | None = None
     memory: str = ""
-    """The id of the memory that it has become, or that it repeats."""
+    """The id of the memory that the candidate has become or repeats."""
 
 
-class Asked(NamedTuple):
+class QuestionCount(NamedTuple):
     """The questions that a session was asked so far."""
 
     number: int
@@ -76,27 +75,26 @@ def make(
     state: State = "unsure",
 ) -> Candidate:
     """Return a new candidate; the same sentence of a session has always the same id."""
-    said = within(one_line(sentence), MAX_SENTENCE)
+    text = within(one_line(sentence), MAX_SENTENCE)
     end = one_line(after_message)[-MAX_AFTER:]
     return Candidate(
-        short_id("lesson", session, said.lower()), project, session, turn, said, end, probability, state, at
+        short_id("lesson", session, text.lower()), project, session, turn, text, end, probability, state, at
     )
 
 
 def without_pushback(sentence: str) -> str:
-    """Return a sentence without the words of pushback before it: "no, the docs are fine" denies nothing."""
+    """Return a sentence without leading words of pushback: "no, the docs are fine" denies nothing."""
     return _PUSHBACK.sub("", sentence)
 
 
 def wording_of(sentence: str) -> str:
-    """Return the stems of a sentence in the order of the alphabet, with whether it denies: equal for sentences of the
-    same words."""
-    said = without_pushback(sentence)
-    return " ".join((*sorted(stems(said)), *(["-"] if denies(said) else [])))
+    """Return the sorted stems of a sentence and a mark for denial: equal for sentences of the same words."""
+    text = without_pushback(sentence)
+    return " ".join((*sorted(stems(text)), *(["-"] if denies(text) else [])))
 
 
 def put(db: sqlite3.Connection, candidate: Candidate) -> None:
-    """Store a candidate under its id, in the place of what was there."""
+    """Store a candidate under its id, replacing an earlier version."""
     values = {**asdict(candidate), "wording": wording_of(candidate.sentence)}
     values |= {name: time_to_text(at) if at else None for name, at in _times(candidate).items()}
     columns = ", ".join(values)
@@ -111,19 +109,19 @@ def find(db: sqlite3.Connection, id_: str) -> Candidate | None:
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Candidate:
-    """Return one candidate by its id or the beginning of it."""
+    """Return a candidate by id or id prefix."""
     nobody = NotFound(f"there is no lesson {id_or_prefix}", "`claude-mem-lite lessons` shows the ids")
-    return _from_row(one_by_prefix(db, "select * from lesson_candidates", "lesson_candidates", id_or_prefix, nobody))
+    return _from_row(row_by_prefix(db, "select * from lesson_candidates", "lesson_candidates", id_or_prefix, nobody))
 
 
 def of_project(
     db: sqlite3.Connection, project: str | None, states: Sequence[State], limit: int = MAX_COMPARED
 ) -> list[Candidate]:
     """Return the candidates of a project, or of all, in these states, newest first."""
-    # Two forms: with one that fits both cases SQLite reads the whole table.
-    of_one = "project = :project and" if project is not None else ""
+    # Two forms: with a single form for both cases SQLite reads the whole table.
+    in_project = "project = :project and" if project is not None else ""
     rows = db.execute(
-        f"""select * from lesson_candidates where {of_one} state in (select value from json_each(:states))
+        f"""select * from lesson_candidates where {in_project} state in (select value from json_each(:states))
             order by created_at desc, id limit :limit""",
         {"project": project, "states": json.dumps(list(states)), "limit": limit},
     )
@@ -153,11 +151,11 @@ def of_wording(db: sqlite3.Connection, sentence: str, but_project: str) -> list[
 
 
 def is_dismissed(db: sqlite3.Connection, project: str | None, sentence: str) -> bool:
-    """Return whether the user dismissed the words of a sentence in a project, or in any; paraphrases do not count."""
-    of_one = "and project = :project" if project is not None else ""
+    """Return True if the user dismissed the words of a sentence in a project, or in any; paraphrases do not count."""
+    in_project = "and project = :project" if project is not None else ""
     (found,) = db.execute(
         f"""select exists (select 1 from lesson_candidates
-              where wording = :wording {of_one} and state = 'dismissed')""",
+              where wording = :wording {in_project} and state = 'dismissed')""",
         {"wording": wording_of(sentence), "project": project},
     ).fetchone()
     return bool(found)
@@ -173,26 +171,26 @@ def of_memories(db: sqlite3.Connection, memories: Sequence[str]) -> list[Candida
     return [_from_row(row) for row in rows]
 
 
-def asked_in(db: sqlite3.Connection, session: str) -> Asked:
+def asked_in(db: sqlite3.Connection, session: str) -> QuestionCount:
     """Return how often an agent was asked in a session, and when last."""
     number, last = db.execute(
         "select count(asked_at), max(asked_at) from lesson_candidates where session = ?", (session,)
     ).fetchone()
-    return Asked(int(number), text_to_time(last) if last else None)
+    return QuestionCount(int(number), text_to_time(last) if last else None)
 
 
 def count(db: sqlite3.Connection, project: str | None, states: Sequence[State]) -> int:
     """Return how many candidates of a project, or of all, are in these states."""
-    of_one = "project = :project and" if project is not None else ""
+    in_project = "project = :project and" if project is not None else ""
     (number,) = db.execute(
-        f"select count(*) from lesson_candidates where {of_one} state in (select value from json_each(:states))",
+        f"select count(*) from lesson_candidates where {in_project} state in (select value from json_each(:states))",
         {"project": project, "states": json.dumps(list(states))},
     ).fetchone()
     return int(number)
 
 
 def decide(db: sqlite3.Connection, id_: str, state: State, at: datetime, memory: str = "") -> None:
-    """Set what became of a candidate; without a memory it keeps the one that it has."""
+    """Set the outcome of a candidate; without a memory the candidate keeps its former memory."""
     db.execute(
         """update lesson_candidates set state = :state, decided_at = :at,
              memory = case when :memory = '' then memory else :memory end where id = :id""",
@@ -219,7 +217,8 @@ def forget(
     memories: Sequence[str],
     project: str | None,
 ) -> list[Candidate]:
-    """Remove the candidates of turns, sessions and a project, and those that became these memories; return them."""
+    """Remove the candidates of turns, sessions and a project, and the candidates of these memories; return the
+    removed ones."""
     rows = db.execute(
         """delete from lesson_candidates where turn in (select value from json_each(:turns))
              or session in (select value from json_each(:sessions)) or project = :project
@@ -237,20 +236,21 @@ def forget(
 def forget_repetitions(
     db: sqlite3.Connection, is_in: Callable[[str], bool], sessions: Collection[str] | None = None
 ) -> list[Candidate]:
-    """Remove the candidates, of these sessions or of all, that repeat something forgotten; return them.
+    """Remove the candidates, of these sessions or of all, that repeat forgotten text; return the removed ones.
 
-    A candidate that the user dismissed goes for its sentence only: else what it keeps out would be learned again."""
+    A dismissed candidate is removed only for its own sentence, because the dismissal keeps the sentence from being
+    learned again."""
     of_sessions = "" if sessions is None else "where session in (select value from json_each(:sessions))"
     rows = db.execute(
         f"select * from lesson_candidates {of_sessions}", {"sessions": json.dumps(sorted(sessions or ()))}
     )
-    gone = [
+    repetitions = [
         _from_row(row)
         for row in rows.fetchall()
         if is_in(row["sentence"]) or (row["state"] != "dismissed" and is_in(row["after_message"]))
     ]
-    db.executemany("delete from lesson_candidates where id = ?", [(one.id,) for one in gone])
-    return gone
+    db.executemany("delete from lesson_candidates where id = ?", [(candidate.id,) for candidate in repetitions])
+    return repetitions
 
 
 def _times(candidate: Candidate) -> dict[str, datetime | None]:

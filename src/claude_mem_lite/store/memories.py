@@ -1,6 +1,6 @@
-"""The table `memories` and what is derived from it. Memories are canonical; the words in the index follow.
+"""The table `memories`: reading, storing and removing memories.
 
-Rows of the table `memories` <-> values. Called by the modules that read and write that table."""
+The table is canonical; the word index and the vectors are derived from its rows."""
 
 import json
 import sqlite3
@@ -13,18 +13,21 @@ from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Kind, Memory, SymbolChange
 from claude_mem_lite.store import memory_links, symbol_changes, tombstones
 from claude_mem_lite.store.branches import Hidden, not_hidden
-from claude_mem_lite.store.ids import one_by_prefix, short_id
+from claude_mem_lite.store.ids import row_by_prefix, short_id
 from claude_mem_lite.store.index import fts, index_queue, vectors
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 COLUMNS = tuple(field.name for field in fields(Memory))
+MAX_LEFT_OPEN = 100
+"""Limit of open handoffs of a project. A context has room for far fewer, and each handoff is compared with every
+statement of a session about its work."""
 _decode = json.JSONDecoder().raw_decode
 _LISTS = ("facts", "files", "anchors", "tags")
 
 
 def from_row(row: sqlite3.Row) -> Memory:
-    """The memory that stands in a row."""
-    stored = dict(zip(row.keys(), row, strict=True))  # a row looks a name up by going through all of them
+    """Return the memory of a row."""
+    stored = dict(zip(row.keys(), row, strict=True))  # a lookup by name in a Row is a linear search
     stored["commit"] = stored["commit_id"]
     values = {name: stored[name] for name in COLUMNS}
     for name in _LISTS:
@@ -37,7 +40,7 @@ def from_row(row: sqlite3.Row) -> Memory:
 
 
 def values_of(memory: Memory) -> dict[str, object]:
-    """What a memory is stored as, by the names of its fields."""
+    """Return the stored values of a memory by field name."""
     values = {name: getattr(memory, name) for name in COLUMNS}
     for name in _LISTS:
         values[name] = json.dumps(values[name])
@@ -48,25 +51,20 @@ def values_of(memory: Memory) -> dict[str, object]:
 
 
 def _list(text: str) -> list[Any]:
-    # Most are empty, and a context reads hundreds of rows: `json.loads` looks for spaces around it as well, which
-    # `values_of` never writes.
+    # Most lists are empty, and a context reads hundreds of rows. `json.loads` also skips surrounding spaces, and
+    # `values_of` never writes any.
     return [] if text == "[]" else _decode(text)[0]
 
 
-MAX_LEFT_OPEN = 100
-"""How many handoffs of a project are told and can be taken up. Far more than a context has room for; each is compared
-with all that a session says it did."""
-
-
 def handoff_id(session: str) -> str:
-    """The id of the one memory that tells what a session left open."""
+    """Return the id of the handoff of a session."""
     return short_id("handoff", session)
 
 
 def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> None:
-    """Store a memory under its id, in the place of what it was before: one that is told anew as work goes on.
+    """Store a memory under its id, replacing an earlier version, as for a handoff that changes with the work.
 
-    What the user wrote stays as it is."""
+    Memories written by the user are not replaced."""
     if tombstones.is_buried(db, memory.id):
         return
     row = db.execute("select * from memories where id = ?", (memory.id,)).fetchone()
@@ -81,37 +79,37 @@ def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Non
 
 
 def retire(db: sqlite3.Connection, id_: str) -> bool:
-    """A memory no longer holds: it stays readable and is given to nobody. False when it is not active."""
-    # Retired for good from now on, whatever becomes of its code.
+    """Retire a memory: it stays readable and is not injected any more. Return False if the memory is not active."""
+    # From now on the retirement is final, whatever happens to the code.
     db.execute("delete from retirements where memory = ?", (id_,))
     row = db.execute(
         "update memories set status = 'retired' where id = ? and status = 'active' returning *", (id_,)
     ).fetchone()
     if row is not None:
-        fts.mark_again(db, row["seq"], from_row(row))
+        fts.update_filter_tokens(db, row["seq"], from_row(row))
     return row is not None
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Memory:
-    """One memory by its id or the beginning of it."""
+    """Return a memory by id or id prefix."""
     nobody = NotFound(f"there is no memory {id_or_prefix}", "`claude-mem-lite list` shows the ids")
-    return from_row(one_by_prefix(db, "select * from memories", "memories", id_or_prefix, nobody))
+    return from_row(row_by_prefix(db, "select * from memories", "memories", id_or_prefix, nobody))
 
 
 def find(db: sqlite3.Connection, id_: str) -> Memory | None:
-    """The memory with exactly this id."""
+    """Return the memory with exactly this id."""
     row = db.execute("select * from memories where id = ?", (id_,)).fetchone()
     return from_row(row) if row else None
 
 
-def ids_made(db: sqlite3.Connection, session: str, made_by: str) -> set[str]:
-    """The ids of what somebody made in a session."""
+def ids_made_by(db: sqlite3.Connection, session: str, made_by: str) -> set[str]:
+    """Return the ids of the memories of a session with a given maker."""
     rows = db.execute("select id from memories where session = ? and made_by = ?", (session, made_by))
     return {row["id"] for row in rows}
 
 
 def handoff_of(db: sqlite3.Connection, session: str) -> Memory | None:
-    """What a session left open, while it is."""
+    """Return the open handoff of a session."""
     row = db.execute("select * from memories where id = ? and status = 'active'", (handoff_id(session),)).fetchone()
     return from_row(row) if row else None
 
@@ -126,13 +124,13 @@ def newest(
     hidden: Hidden = (),
     limit: int,
 ) -> list[Memory]:
-    """A project's own active memories of these kinds, newest first, without the work of hidden branches.
+    """Return a project's own active memories of these kinds, newest first, without the work of hidden branches.
 
-    `since` is about when they were stored: work may be compressed long after it was done."""
-    here, branches = not_hidden(hidden, "created_at")
+    `since` refers to the time of storing: work may be compressed long after it was done."""
+    visible, branches = not_hidden(hidden, "created_at")
     rows = db.execute(
         f"""select * from memories where project = :project and status = 'active'
-             and kind in (select value from json_each(:kinds)) and (origin = 'user' or pinned or {here})
+             and kind in (select value from json_each(:kinds)) and (origin = 'user' or pinned or {visible})
              and stored_at > :since and (:session is null or session <> :session)
            order by created_at desc, seq desc limit :limit""",
         {
@@ -155,11 +153,11 @@ def left_open(
     without_session: str | None = None,
     hidden: Hidden = (),
 ) -> list[Memory]:
-    """The handoffs that hold in a project and nobody has taken up, those left last first, at most `MAX_LEFT_OPEN`."""
-    here, branches = not_hidden(hidden, "created_at")
+    """Return the open handoffs of a project, the latest first, at most `MAX_LEFT_OPEN`."""
+    visible, branches = not_hidden(hidden, "created_at")
     rows = db.execute(
         f"""select * from memories where project = :project and scope = :scope and status = 'active'
-             and kind = 'handoff' and (origin = 'user' or pinned or {here})
+             and kind = 'handoff' and (origin = 'user' or pinned or {visible})
              and stored_at > :since and (:session is null or session <> :session)
            order by last_seen_at desc, seq desc limit :limit""",
         {
@@ -183,17 +181,17 @@ def in_scope(
     hidden: Hidden = (),
     limit: int,
 ) -> list[Memory]:
-    """Active memories of these kinds, or stated or pinned by the user, that hold in a scope.
+    """Return active memories of a scope that have these kinds or were stated or pinned by the user.
 
-    Pinned first, then what the user stated, the surest, the newest; what was made on hidden branches only when the
-    user stated it."""
-    here, branches = not_hidden(hidden, "created_at")
+    The order is: pinned, stated by the user, most certain, newest. Memories of hidden branches are included only if
+    the user stated or pinned them."""
+    visible, branches = not_hidden(hidden, "created_at")
     order = "order by pinned desc, origin = 'user' desc, confidence desc, last_seen_at desc, seq"
     rows = db.execute(
-        # Chosen by their numbers first: to sort ten thousand whole rows takes twice as long.
+        # Row numbers are chosen first: sorting ten thousand whole rows takes twice as long.
         f"""select * from memories where seq in (
               select seq from memories where scope = :scope and status = 'active' and stored_at > :since
-                and ((kind in (select value from json_each(:kinds)) and {here}) or origin = 'user' or pinned)
+                and ((kind in (select value from json_each(:kinds)) and {visible}) or origin = 'user' or pinned)
               {order} limit :limit)
             {order}""",
         {
@@ -207,8 +205,8 @@ def in_scope(
     return [from_row(row) for row in rows]
 
 
-def tied_to_code(db: sqlite3.Connection, sessions: Sequence[str], limit: int) -> list[Memory]:
-    """The newest memories of these sessions that are tied to code, those included that were retired."""
+def anchored_to_code(db: sqlite3.Connection, sessions: Sequence[str], limit: int) -> list[Memory]:
+    """Return the newest memories of these sessions with code anchors, including retired ones."""
     rows = db.execute(
         """select * from memories where session in (select value from json_each(:sessions))
              and status in ('active', 'retired') and anchors like '%"code:%' order by created_at desc limit :limit""",
@@ -218,7 +216,7 @@ def tied_to_code(db: sqlite3.Connection, sessions: Sequence[str], limit: int) ->
 
 
 def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Memory]:
-    """Memories by their row number, as the index names them."""
+    """Return memories by row number, as used in the index."""
     rows = db.execute(
         "select * from memories where seq in (select value from json_each(:seqs))", {"seqs": json.dumps(list(seqs))}
     )
@@ -234,7 +232,7 @@ def by_ids(db: sqlite3.Connection, ids: Sequence[str]) -> list[Memory]:
 
 
 def ids_of(db: sqlite3.Connection, *, session: str | None = None, project: str | None = None) -> list[str]:
-    """The ids of everything remembered of a session, or that holds in a project only, whatever its status."""
+    """Return the ids of all memories of a session, or of a project's scope, in any status."""
     rows = db.execute(
         "select id from memories where session = :session or scope = :scope",
         {"session": session, "scope": f"project:{project}" if project is not None else None},
@@ -243,17 +241,16 @@ def ids_of(db: sqlite3.Connection, *, session: str | None = None, project: str |
 
 
 def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> list[str]:
-    """Remove memories and their words, and leave tombstones so that nothing brings them back; returns the ids of what
-    they had replaced."""
-    left: list[str] = []
+    """Remove memories and their index entries, add tombstones, and return the ids of the replaced memories."""
+    replaced: list[str] = []
     for id_ in ids:
-        # What it had replaced is replaced by its own successor, or by something that nobody can name any more.
+        # A replaced memory gets the successor of its replacement, or none that can be named.
         rows = db.execute(
             """update memories set superseded_by = (select superseded_by from memories as gone where gone.id = :id)
                where superseded_by = :id returning id""",
             {"id": id_},
         )
-        left += [row["id"] for row in rows.fetchall()]
+        replaced += [row["id"] for row in rows.fetchall()]
         row = db.execute("delete from memories where id = ? returning seq", (id_,)).fetchone()
         if row is not None:
             remove_derived(db, row["seq"])
@@ -261,31 +258,31 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> list[st
         db.execute("delete from retirements where memory = ?", (id_,))
         symbol_changes.forget_renames(db, id_)
         memory_links.drop_conflicts(db, id_)
-    tombstones.bury(db, ids, now)
-    return left
+    tombstones.add_names(db, ids, now)
+    return replaced
 
 
 def remove_derived(db: sqlite3.Connection, seq: int) -> None:
-    """Remove what was made of a memory that is gone: its words and its vector."""
+    """Remove the words and the vector of a removed memory."""
     fts.remove(db, seq)
     index_queue.drop(db, vectors.of_memory(seq))
 
 
 def rewrite(db: sqlite3.Connection, memory: Memory) -> None:
-    """Put a changed memory in the place of the one with its id."""
+    """Replace the memory with the same id, if stored."""
     if db.execute("select 1 from memories where id = ?", (memory.id,)).fetchone():
         overwrite(db, memory)
 
 
 def count(db: sqlite3.Connection, since: datetime | None = None) -> int:
-    """How many memories there are, or were made since then."""
+    """Return the number of memories, or of memories made since a time."""
     after = time_to_text(since) if since else ""
     (number,) = db.execute("select count(*) from memories where created_at >= ?", (after,)).fetchone()
     return int(number)
 
 
 def count_in_sessions(db: sqlite3.Connection, sessions: Sequence[str]) -> int:
-    """How many memories these sessions have made so far."""
+    """Return the number of memories that these sessions have made."""
     (number,) = db.execute(
         "select count(*) from memories where session in (select value from json_each(:sessions))",
         {"sessions": json.dumps(sessions)},
@@ -300,7 +297,7 @@ def count_ended(db: sqlite3.Connection) -> int:
 
 
 def insert(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
-    """Store a memory as it is, with its words; its id must be new."""
+    """Store a new memory with its words; the id must be new."""
     columns = ", ".join("commit_id" if name == "commit" else name for name in COLUMNS)
     marks = ", ".join(f":{name}" for name in COLUMNS)
     row = db.execute(
@@ -311,7 +308,7 @@ def insert(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
 
 
 def overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | None = None) -> None:
-    """Change a memory where it stands; its words follow."""
+    """Overwrite a stored memory and its words."""
     assignments = ", ".join(f"{'commit_id' if name == 'commit' else name} = :{name}" for name in COLUMNS)
     row = db.execute(
         f"""update memories set {assignments}, stored_at = coalesce(:stored_at, stored_at)

@@ -1,6 +1,4 @@
-"""What became of one memory: to whom it was given and what came of that, and what it is of: its project and sessions.
-
-Reads only."""
+"""History of a memory: injections and their outcomes, project, and sessions that saw the memory. Reads only."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -14,11 +12,11 @@ from claude_mem_lite.timestamps import text_to_time
 
 
 @dataclass(frozen=True, slots=True)
-class Gift:
-    """One time that it was given."""
+class Injection:
+    """Injection of the memory into a session."""
 
     receipt: str
-    """The id of the receipt, as it is shown elsewhere."""
+    """Id of the receipt, as shown elsewhere."""
     session: str
     moment: str
     given_at: datetime
@@ -28,8 +26,8 @@ class Gift:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenCounts:
-    """How often it was given, and how often that is known to have been of use or of none."""
+class InjectionCounts:
+    """Number of injections of the memory, and of their known outcomes."""
 
     total: int
     used: int
@@ -39,17 +37,17 @@ class GivenCounts:
 
 @dataclass(frozen=True, slots=True)
 class OwnProject:
-    """The project it is of."""
+    """Project of the memory."""
 
     id: str
     name: str
     root: str
-    """Where it was last worked on; '' when nobody knows."""
+    """Last known folder of the project, or ''."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnSession:
-    """The session it was made in."""
+    """Session in which the memory was made."""
 
     id: str
     headline: str
@@ -57,25 +55,25 @@ class OwnSession:
 
 @dataclass(frozen=True, slots=True)
 class SeenIn:
-    """A session that saw it, and when it last did."""
+    """Session that saw the memory, with the last time."""
 
     id: str
     headline: str
     at: datetime
 
 
-_REACHED = "receipt_items join receipts on spool_name = receipt where source = :id and given_at is not null"
+_DELIVERED = "receipt_items join receipts on spool_name = receipt where source = :id and given_at is not null"
 
 
-def gifts(db: sqlite3.Connection, memory: str, limit: int) -> list[Gift]:
-    """The last times that it was given, newest first."""
+def injections(db: sqlite3.Connection, memory: str, limit: int) -> list[Injection]:
+    """Return the last injections of a memory, newest first."""
     rows = db.execute(
-        f"""select spool_name, session, moment, given_at, reason, score, outcome from {_REACHED}
+        f"""select spool_name, session, moment, given_at, reason, score, outcome from {_DELIVERED}
             order by created_at desc, spool_name desc limit :limit""",
         {"id": memory, "limit": limit},
     )
     return [
-        Gift(
+        Injection(
             receipts.id_of_name(row["spool_name"]),
             row["session"],
             row["moment"],
@@ -88,30 +86,30 @@ def gifts(db: sqlite3.Connection, memory: str, limit: int) -> list[Gift]:
     ]
 
 
-def given_counts(db: sqlite3.Connection, memory: str) -> GivenCounts:
+def injection_counts(db: sqlite3.Connection, memory: str) -> InjectionCounts:
     row = db.execute(
         f"""select count(*) as total, count(*) filter (where outcome = 'used') as used,
               count(*) filter (where outcome = 'ignored') as ignored,
-              count(*) filter (where outcome = 'unknown') as unknown from {_REACHED}""",
+              count(*) filter (where outcome = 'unknown') as unknown from {_DELIVERED}""",
         {"id": memory},
     ).fetchone()
-    return GivenCounts(**dict(row))
+    return InjectionCounts(**dict(row))
 
 
 def own_project(db: sqlite3.Connection, project: str) -> OwnProject:
-    """The project by its id; of one that is not known, what the id tells."""
+    """Return the project with an id; an unknown project is described by its id alone."""
     row = db.execute("select id, name, root from projects where id = ?", (project,)).fetchone()
     return OwnProject(**dict(row)) if row else OwnProject(project, project_name(project), "")
 
 
 def own_session(db: sqlite3.Connection, session: str) -> OwnSession | None:
-    """The session by its id; None when it is not known, as with what the user did by command."""
+    """Return the session with an id; None if unknown, as for memories made by a command of the user."""
     row = db.execute(f"select id, {TITLE} as headline from sessions where id = :id", {"id": session}).fetchone()
     return OwnSession(**dict(row)) if row else None
 
 
 def seen_in(db: sqlite3.Connection, memory: str, limit: int) -> list[SeenIn]:
-    """The sessions that saw it, the last first; what the user did by command is in none."""
+    """Return the sessions that saw a memory, the last first; commands of the user have no session."""
     rows = db.execute(
         f"""select prompts.session as id, max(prompts.created_at) as at,
              coalesce((select {TITLE} from sessions

@@ -1,8 +1,9 @@
-"""The table `conflicts`: pairs of memories that contradict each other, where nothing tells which of them holds.
+"""The tables `conflicts` and `sightings`.
 
-Only pairs of active memories count: what is retired, replaced or forgotten contradicts nobody any more.
+`conflicts` holds pairs of memories that contradict each other without evidence for either. Only pairs of active
+memories count: a retired, replaced or forgotten memory contradicts nothing.
 
-The table `sightings`: which turns, and which commands of the user, saw which memories."""
+`sightings` records the turns and the user's commands that saw a memory."""
 
 import json
 import sqlite3
@@ -12,9 +13,9 @@ from datetime import datetime
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 
-def note_conflict(db: sqlite3.Connection, one: str, other: str, now: datetime) -> bool:
-    """Two memories contradict each other; False when that is known."""
-    first, second = sorted((one, other))
+def note_conflict(db: sqlite3.Connection, memory: str, other: str, now: datetime) -> bool:
+    """Record a contradiction between two memories; return False if the contradiction is known."""
+    first, second = sorted((memory, other))
     return bool(
         db.execute(
             "insert or ignore into conflicts (memory, other, noted_at) values (?, ?, ?)",
@@ -24,24 +25,24 @@ def note_conflict(db: sqlite3.Connection, one: str, other: str, now: datetime) -
 
 
 def of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The ids of the active memories that contradict each of these, of those that are contradicted at all."""
-    wanted = json.dumps(list(ids))
-    found: dict[str, list[str]] = {}
+    """Return the active memories that contradict each of these memories, for the contradicted ones only."""
+    json_ids = json.dumps(list(ids))
+    against_by_id: dict[str, list[str]] = {}
     for own, against in (("memory", "other"), ("other", "memory")):
         rows = db.execute(
             f"""select conflicts.{own} as id, conflicts.{against} as against from conflicts
                   join memories as one on one.id = conflicts.{own} and one.status = 'active'
                   join memories as two on two.id = conflicts.{against} and two.status = 'active'
                 where conflicts.{own} in (select value from json_each(:ids)) order by two.last_seen_at desc, two.id""",
-            {"ids": wanted},
+            {"ids": json_ids},
         )
         for row in rows:
-            found.setdefault(row["id"], []).append(row["against"])
-    return {id_: tuple(others) for id_, others in found.items()}
+            against_by_id.setdefault(row["id"], []).append(row["against"])
+    return {id_: tuple(against) for id_, against in against_by_id.items()}
 
 
 def drop_conflicts(db: sqlite3.Connection, id_: str) -> list[str]:
-    """A memory no longer contradicts any; returns the ids of those that it did."""
+    """Remove all contradictions of a memory and return the ids of the other memories."""
     rows = db.execute(
         "delete from conflicts where memory = :id or other = :id returning memory, other", {"id": id_}
     ).fetchall()
@@ -49,12 +50,12 @@ def drop_conflicts(db: sqlite3.Connection, id_: str) -> list[str]:
 
 
 def note_sighting(db: sqlite3.Connection, memory: str, turn: str) -> int:
-    """Record that a turn saw a memory; 0 when that is known."""
+    """Record that a turn saw a memory; return 0 if the sighting is known."""
     return db.execute("insert or ignore into sightings (memory, turn) values (?, ?)", (memory, turn)).rowcount
 
 
 def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> list[str]:
-    """The turns in which any of these memories was seen, in order."""
+    """Return the turns that saw any of these memories, in order."""
     rows = db.execute(
         "select distinct turn from sightings where memory in (select value from json_each(:ids)) order by turn",
         {"ids": json.dumps(list(memories))},
@@ -63,13 +64,13 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> list[str]:
 
 
 def commands_on(db: sqlite3.Connection, memory: str) -> list[str]:
-    """The commands that saw a memory, in order."""
-    found = db.execute("select turn from sightings where memory = ? and turn like '%-Command' order by turn", (memory,))
-    return [row["turn"] for row in found]
+    """Return the user's commands that saw a memory, in order."""
+    rows = db.execute("select turn from sightings where memory = ? and turn like '%-Command' order by turn", (memory,))
+    return [row["turn"] for row in rows]
 
 
 def memories_in(db: sqlite3.Connection, turns: Sequence[str]) -> list[str]:
-    """The ids of the memories that any of these turns saw."""
+    """Return the ids of the memories that any of these turns saw."""
     rows = db.execute(
         "select distinct memory from sightings where turn in (select value from json_each(:turns)) order by memory",
         {"turns": json.dumps(list(turns))},
@@ -78,7 +79,7 @@ def memories_in(db: sqlite3.Connection, turns: Sequence[str]) -> list[str]:
 
 
 def only_in(db: sqlite3.Connection, turn: str) -> list[str]:
-    """The ids of the memories that this turn saw and no other."""
+    """Return the ids of the memories that only this turn saw."""
     rows = db.execute(
         """select memory from sightings where turn = :turn
              and not exists (select 1 from sightings as other where other.memory = sightings.memory and turn <> :turn)
@@ -89,13 +90,13 @@ def only_in(db: sqlite3.Connection, turn: str) -> list[str]:
 
 
 def is_seen_elsewhere(db: sqlite3.Connection, memory: str, turn: str) -> bool:
-    """Whether another turn than this one saw a memory."""
-    found = db.execute("select 1 from sightings where memory = ? and turn <> ? limit 1", (memory, turn))
-    return found.fetchone() is not None
+    """Return True if another turn saw a memory."""
+    rows = db.execute("select 1 from sightings where memory = ? and turn <> ? limit 1", (memory, turn))
+    return rows.fetchone() is not None
 
 
 def sessions_of(db: sqlite3.Connection, memories: Sequence[str]) -> int:
-    """In how many sessions any of these memories was seen; what the user did by command counts as one each."""
+    """Return the number of sessions that saw any of these memories; each command of the user counts as a session."""
     (number,) = db.execute(
         """select count(distinct coalesce(prompts.session, sightings.turn)) from sightings
              left join prompts on prompts.turn = sightings.turn
@@ -106,8 +107,8 @@ def sessions_of(db: sqlite3.Connection, memories: Sequence[str]) -> int:
 
 
 def seen_in(db: sqlite3.Connection, memories: Sequence[str]) -> list[tuple[str, str, datetime | None]]:
-    """Each of these memories with the sessions that saw it and when they last did; of a command of the user its name,
-    and no time."""
+    """Return each memory with the sessions that saw it and the last time; a command of the user has a name and no
+    time."""
     rows = db.execute(
         """select memory, coalesce(prompts.session, sightings.turn) as session, max(prompts.created_at) as at
            from sightings left join prompts on prompts.turn = sightings.turn
@@ -119,10 +120,10 @@ def seen_in(db: sqlite3.Connection, memories: Sequence[str]) -> list[tuple[str, 
 
 
 def take_back(db: sqlite3.Connection, memory: str, turn: str) -> None:
-    """Record that a turn did not see a memory after all."""
+    """Remove a sighting."""
     db.execute("delete from sightings where memory = ? and turn = ?", (memory, turn))
 
 
 def remove_sightings(db: sqlite3.Connection, memory: str) -> None:
-    """Nobody has seen a memory any more: it is gone."""
+    """Remove the sightings of a removed memory."""
     db.execute("delete from sightings where memory = ?", (memory,))

@@ -1,6 +1,6 @@
-"""The table `model_calls`: what was asked of models, what it took, what came of it. Sizes, never content.
+"""The table `model_calls`: purpose, size, cost and outcome of calls to models, never content.
 
-A call that is under way is counted as the most it may take, so that a cap holds even if the worker dies."""
+An open call is counted with its upper limit, so that a cap holds even if the worker dies."""
 
 import json
 import sqlite3
@@ -18,7 +18,7 @@ Outcome = Literal["told", "unavailable", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """What a number of calls took together."""
+    """Total of a number of calls."""
 
     calls: int = 0
     tokens: int = 0
@@ -27,7 +27,7 @@ class Spend:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many tokens one model counted in what it was sent, and how many we had estimated."""
+    """Number of input tokens by the count of a model, and by our estimate."""
 
     made_by: str
     calls: int
@@ -46,8 +46,8 @@ def begin(
     *,
     estimated_in: int = 0,
 ) -> int:
-    """Record a call before it is made, as the most it may take; returns its number. `estimated_in` is the size of what
-    is sent by our own estimate."""
+    """Record a call with an upper limit before the call is made, and return the number of the record. `estimated_in`
+    is our own estimate of the input size."""
     row = db.execute(
         """insert into model_calls
              (turn, session, made_by, purpose, outcome, tokens_in, tokens_out, cost_usd, estimated_in, at)
@@ -70,7 +70,7 @@ def begin(
 
 
 def end(db: sqlite3.Connection, call: int, outcome: Outcome, usage: Usage | None, ms: float) -> None:
-    """Record what a call came to and what it really took; when nobody knows, the most it may have taken stays."""
+    """Record outcome and usage of a call; without a known usage the upper limit stays."""
     db.execute(
         """update model_calls set outcome = :outcome, tokens_in = coalesce(:tokens_in, tokens_in),
                tokens_out = coalesce(:tokens_out, tokens_out), cost_usd = coalesce(:cost_usd, cost_usd), ms = :ms
@@ -87,14 +87,14 @@ def end(db: sqlite3.Connection, call: int, outcome: Outcome, usage: Usage | None
 
 
 def lose_open(db: sqlite3.Connection) -> int:
-    """Calls whose answer nobody will hear: they stay counted as the most they may have taken."""
+    """Mark open calls as lost, because nobody will read their answers; they stay counted with their upper limits."""
     return db.execute("update model_calls set outcome = 'lost' where outcome = 'asking'").rowcount
 
 
 def spent(
     db: sqlite3.Connection, *, since: datetime | None = None, session: str | None = None, under_way: bool = True
 ) -> Spend:
-    """What was spent; `under_way` adds the most that open calls may take."""
+    """Return the total spending; `under_way` includes open calls with their upper limits."""
     row = db.execute(
         """select count(*) as calls, coalesce(sum(tokens_in + tokens_out), 0) as tokens,
                coalesce(sum(cost_usd), 0.0) as cost_usd
@@ -106,7 +106,7 @@ def spent(
 
 
 def counted(db: sqlite3.Connection, since: datetime) -> list[Counted]:
-    """Our estimates beside what models counted, over the calls that were answered."""
+    """Return our estimates and the counts of models, for answered calls."""
     rows = db.execute(
         """select made_by, count(*) as calls, sum(estimated_in) as estimated, sum(tokens_in) as counted
            from model_calls where at >= :since and outcome = 'told' and estimated_in > 0 and tokens_in > 0
@@ -117,7 +117,7 @@ def counted(db: sqlite3.Connection, since: datetime) -> list[Counted]:
 
 
 def by_outcome(db: sqlite3.Connection, since: datetime) -> dict[str, Spend]:
-    """What was spent, by who was asked and what came of it: `anthropic/haiku told`."""
+    """Return the spending by model and outcome, such as `anthropic/haiku told`."""
     rows = db.execute(
         """select made_by || ' ' || outcome as what, count(*) as calls, sum(tokens_in + tokens_out) as tokens,
              sum(cost_usd) as cost_usd from model_calls where at >= :since group by what order by what""",
@@ -127,13 +127,13 @@ def by_outcome(db: sqlite3.Connection, since: datetime) -> dict[str, Spend]:
 
 
 def has_summarized(db: sqlite3.Connection, session: str) -> bool:
-    """Return whether a model has told a session as a whole, or any turn of it."""
-    found = db.execute("select 1 from model_calls where session = ? and outcome = 'told' limit 1", (session,))
-    return found.fetchone() is not None
+    """Return True if a model has summarised a session, or any turn of the session."""
+    rows = db.execute("select 1 from model_calls where session = ? and outcome = 'told' limit 1", (session,))
+    return rows.fetchone() is not None
 
 
 def forget(db: sqlite3.Connection, turns: Sequence[str], sessions: Sequence[str]) -> None:
-    """Blank whose calls they were; what they took stays counted."""
+    """Remove turn and session from calls; the spending stays counted."""
     db.execute(
         "update model_calls set turn = '' where turn in (select value from json_each(:turns))",
         {"turns": json.dumps(list(turns))},

@@ -1,5 +1,5 @@
-"""Turns whose memories an older composer made, and how far their rebuild is: the columns `composer` and `left_by` of
-`prompts`, and the table `rebuilt_summaries`. Called by the worker; only it writes them."""
+"""Turns whose memories an older composer made, and the progress of their rebuild: the columns `composer` and
+`left_by` of `prompts`, and the table `rebuilt_summaries`. Written by the worker alone."""
 
 import json
 import sqlite3
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from claude_mem_lite.models import COMPOSER_VERSION, SessionSummary
 from claude_mem_lite.timestamps import text_to_time
 
-# Without ends of sessions, turns of another product, forgotten turns and those that a model told.
+# Excludes ends of sessions, turns of another product, forgotten turns and turns that a model summarised.
 _STALE = """prompts.composer < :version
     and prompts.turn not like '%-SessionEnd' and prompts.turn not like '%-ClaudeMem%'
     and not exists (select 1 from tombstones where memory = prompts.turn)
@@ -28,18 +28,18 @@ class StaleSession(NamedTuple):
     turns: int
 
 
-class StaleTurn(NamedTuple):
-    """A turn of an older composer, with the marks that a transcript has of it."""
+class OutdatedTurn(NamedTuple):
+    """A turn of an older composer, with the fields that identify the turn in a transcript."""
 
     turn: str
     prompt_id: str
     began_at: datetime
     is_left: bool
-    """A rebuild of this version found neither its events nor its transcript."""
+    """True if a rebuild of this version found neither events nor a transcript of the turn."""
 
 
 def count(db: sqlite3.Connection) -> int:
-    """Return the number of turns of an older composer that no rebuild of this version has looked at."""
+    """Return the number of turns of an older composer that no rebuild of this version has tried."""
     (number,) = db.execute(f"select count(*) from prompts where {_STALE} and left_by < :version", _VERSION).fetchone()
     return int(number)
 
@@ -55,7 +55,7 @@ def stale_sessions(db: sqlite3.Connection, project: str | None) -> list[StaleSes
     return [StaleSession(row["id"], row["turns"]) for row in rows]
 
 
-def stale_turns(db: sqlite3.Connection, session: str) -> list[StaleTurn]:
+def stale_turns(db: sqlite3.Connection, session: str) -> list[OutdatedTurn]:
     """Return the turns of a session that an older composer made memories of, in order."""
     rows = db.execute(
         f"""select turn, prompt_id, created_at, left_by >= :version as is_left from prompts
@@ -63,7 +63,8 @@ def stale_turns(db: sqlite3.Connection, session: str) -> list[StaleTurn]:
         {**_VERSION, "session": session},
     )
     return [
-        StaleTurn(row["turn"], row["prompt_id"], text_to_time(row["created_at"]), bool(row["is_left"])) for row in rows
+        OutdatedTurn(row["turn"], row["prompt_id"], text_to_time(row["created_at"]), bool(row["is_left"]))
+        for row in rows
     ]
 
 
@@ -75,20 +76,20 @@ def session_of(db: sqlite3.Connection, turn: str) -> str:
     return str(row["session"]) if row else ""
 
 
-def note_made(db: sqlite3.Connection, turn: str) -> None:
-    """Record that the memories of a turn are those of this composer."""
+def note_rebuilt(db: sqlite3.Connection, turn: str) -> None:
+    """Record that this composer made the memories of a turn."""
     db.execute("update prompts set composer = :version, left_by = 0 where turn = :turn", {**_VERSION, "turn": turn})
 
 
 def note_left(db: sqlite3.Connection, turn: str) -> None:
-    """Record that the memories of a turn stay as they are, and that its session keeps its summary."""
+    """Record that the memories of a turn and the summary of its session stay unchanged."""
     db.execute("update prompts set left_by = :version where turn = :turn", {**_VERSION, "turn": turn})
     db.execute("delete from rebuilt_summaries where session = (select session from prompts where turn = ?)", (turn,))
 
 
 def summary_before(db: sqlite3.Connection, session: str, turn: str) -> tuple[SessionSummary, float] | None:
     """Return the summary of a session up to a turn, as this composer makes it, with the worth of its headline: empty
-    before the first turn, None when a turn before this one was left."""
+    before the first turn, None when an earlier turn was skipped."""
     before = db.execute(
         """select earlier.turn from prompts join prompts as earlier on earlier.session = prompts.session
              and (earlier.created_at, earlier.turn) < (prompts.created_at, prompts.turn)
@@ -107,7 +108,7 @@ def summary_before(db: sqlite3.Connection, session: str, turn: str) -> tuple[Ses
 def put_summary(
     db: sqlite3.Connection, session: str, turn: str, summary: SessionSummary, headline_worth: float
 ) -> None:
-    """Keep the summary of a session up to a turn until the next turn is made anew."""
+    """Store the summary of a session up to a turn, until the next turn is rebuilt."""
     db.execute(
         "insert or replace into rebuilt_summaries (session, turn, summary) values (?, ?, ?)",
         (session, turn, json.dumps({**asdict(summary), _WORTH: headline_worth})),
@@ -115,7 +116,7 @@ def put_summary(
 
 
 def summary_row(db: sqlite3.Connection, session: str) -> dict[str, object] | None:
-    """Return what is kept of a session as it is stored, for a dry run to go on from."""
+    """Return the unfinished summary of a session as stored, for a dry run to continue from."""
     row = db.execute("select * from rebuilt_summaries where session = ?", (session,)).fetchone()
     return dict(row) if row else None
 
@@ -128,12 +129,15 @@ def put_summary_row(db: sqlite3.Connection, row: Mapping[str, object]) -> None:
 
 
 def drop_summaries(db: sqlite3.Connection, session: str | None = None) -> None:
-    """Drop what is kept of a session, or of all: part of forgetting, for it repeats what was said."""
+    """Drop the unfinished summary of a session, or of all: part of forgetting, because summaries repeat the
+    conversation."""
     db.execute("delete from rebuilt_summaries where :session is null or session = :session", {"session": session})
 
 
 def _summary(stored: str) -> tuple[SessionSummary, float]:
-    given: dict[str, Any] = json.loads(stored)
-    worth = float(given.pop(_WORTH, 0.0))
-    told: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in given.items()}
-    return SessionSummary(**told), worth
+    fields: dict[str, Any] = json.loads(stored)
+    worth = float(fields.pop(_WORTH, 0.0))
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return SessionSummary(**values), worth

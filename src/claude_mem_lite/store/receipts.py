@@ -1,4 +1,4 @@
-"""The tables `receipts` and `receipt_items`: what was given to which session, if it arrived, and what came of it."""
+"""The tables `receipts` and `receipt_items`: injections into sessions, their delivery and their outcomes."""
 
 import json
 import sqlite3
@@ -16,12 +16,11 @@ _ITEM = tuple(field.name for field in fields(ReceiptItem))
 _BY_OUTCOME = """count(distinct case when outcome = 'used' then receipts.session end) as used,
     count(distinct case when outcome <> 'ignored' then receipts.session end) as not_ignored,
     count(distinct receipts.session) as given"""
-# Of each project and moment: enough to judge a source by, and read within 2 ms on every prompt.
 
 
 @dataclass(frozen=True, slots=True)
-class Giving:
-    """One item that reached a session, and when it could begin to be of use."""
+class InjectedItem:
+    """Item that reached a session, and the time of delivery."""
 
     receipt: str
     moment: str
@@ -30,9 +29,9 @@ class Giving:
 
 
 def add(db: sqlite3.Connection, receipt: Receipt) -> None:
-    """Record an answer that was made; it counts as given only once the hook has printed it.
+    """Record an answer. The answer counts as injected only after the hook has printed it.
 
-    What was given already stays recorded as it was."""
+    A delivered answer stays recorded unchanged."""
     drop_unprinted = "delete from receipts where spool_name = ? and given_at is null"
     if db.execute(drop_unprinted, (receipt.spool_name,)).rowcount:
         db.execute("delete from receipt_items where receipt = ?", (receipt.spool_name,))
@@ -66,35 +65,35 @@ def add(db: sqlite3.Connection, receipt: Receipt) -> None:
         )
 
 
-def mark_given(db: sqlite3.Connection, spool_name: str, now: datetime) -> None:
-    """The hook printed the answer to this event."""
+def mark_injected(db: sqlite3.Connection, spool_name: str, now: datetime) -> None:
+    """Record that the hook printed the answer to an event."""
     db.execute(
         "update receipts set given_at = :now where spool_name = :name",
         {"now": time_to_text(now), "name": spool_name},
     )
 
 
-def last_given(db: sqlite3.Connection) -> datetime | None:
-    """When context last reached any session."""
-    (given,) = db.execute("select max(given_at) from receipts").fetchone()
-    return text_to_time(given) if given else None
+def last_injected_at(db: sqlite3.Connection) -> datetime | None:
+    """Return the time of the last injection into any session."""
+    (last,) = db.execute("select max(given_at) from receipts").fetchone()
+    return text_to_time(last) if last else None
 
 
-def is_told_of_file(db: sqlite3.Connection, session: str, reason: str) -> bool:
-    """Whether a session was given something for this reason when it opened a file, and still remembers it."""
-    found = db.execute(
+def was_injected_for_file(db: sqlite3.Connection, session: str, reason: str) -> bool:
+    """Return True if a session got an injection for this reason at the opening of a file, after the last compaction."""
+    rows = db.execute(
         """select 1 from receipts join receipt_items on receipt = spool_name
            where session = :session and moment = 'file' and reason = :reason
              and given_at > coalesce((select compacted_at from sessions where id = :session), '') limit 1""",
         {"session": session, "reason": reason},
     )
-    return found.fetchone() is not None
+    return rows.fetchone() is not None
 
 
 def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
-    """The moment whose state a session was last told and still remembers; None when it remembers nothing.
+    """Return the time of the last full context of a session after the last compaction, or None.
 
-    A few memories for a prompt are no news of all else."""
+    A few memories for a prompt do not count as a full context."""
     (built,) = db.execute(
         """select max(created_at) from receipts where session = :session
              and moment not in (select value from json_each(:at_need))
@@ -105,9 +104,10 @@ def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
 
 
 def tallies(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, Tally]:
-    """Count the sessions that used or ignored each of these memories and sessions; only what has any.
+    """Return the number of sessions that used or ignored each of these memories and sessions, if any.
 
-    A session counts once for each, by its best outcome: an item given again after a compaction is no second vote."""
+    A session counts once for each source, by the best outcome: a second injection after a compaction is no second
+    vote."""
     rows = db.execute(
         f"""select source, {_BY_OUTCOME} from receipt_items join receipts on spool_name = receipt
            where source in (select value from json_each(:sources)) and outcome is not null group by source""",
@@ -116,13 +116,13 @@ def tallies(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, Tally]:
     return {row["source"]: _tally(row) for row in rows}
 
 
-def standing_tallies(db: sqlite3.Connection, sources: Sequence[str], *, at_need: bool) -> dict[str, Tally]:
-    """By what these memories and sessions rise and sink: at the start of sessions, or at moments of need.
+def tallies_since_last_seen(db: sqlite3.Connection, sources: Sequence[str], *, at_need: bool) -> dict[str, Tally]:
+    """Return the tallies that raise or lower these memories and sessions, at session starts or at triggers of need.
 
-    The two do not count for each other: what a start tells in vain may be just right for a prompt. Who ignored
-    something before it was last seen, confirmed or edited is not counted, so that it can come back from silence."""
+    Starts and needs are counted apart: a memory without use at a start may be right for a prompt. Ignoring sessions
+    from before the memory was last seen, confirmed or edited do not count, so that the memory can come back."""
     need = "in" if at_need else "not in"
-    # How often a fix worked says nothing about a prompt.
+    # The success of a fix says nothing about a prompt.
     moments = [moment for moment in NEED_MOMENTS if moment != "failure" or not at_need]
     rows = db.execute(
         f"""select item.source, {_BY_OUTCOME} from receipt_items as item join receipts on spool_name = receipt
@@ -137,7 +137,7 @@ def standing_tallies(db: sqlite3.Connection, sources: Sequence[str], *, at_need:
 
 
 def judged_for_failures(db: sqlite3.Connection, sources: Sequence[str]) -> list[tuple[str, str, Outcome, datetime]]:
-    """What came of giving these memories for failing commands: the memory, the session, the outcome and when."""
+    """Return the outcomes of injecting these memories for failing commands: memory, session, outcome and time."""
     rows = db.execute(
         """select source, session, outcome, created_at from receipt_items join receipts on spool_name = receipt
            where source in (select value from json_each(:sources)) and moment = 'failure' and outcome is not null
@@ -151,7 +151,7 @@ def judged_for_failures(db: sqlite3.Connection, sources: Sequence[str]) -> list[
 def newest(
     db: sqlite3.Connection, *, project: str | None = None, session: str | None = None, limit: int
 ) -> list[Receipt]:
-    """The last injections, newest first: all, or those to a project's sessions, or to one session."""
+    """Return the last injections, newest first: all, or those of a project, or of a session."""
     rows = db.execute(
         """select * from receipts where (:project is null or project = :project)
              and (:session is null or session = :session)
@@ -161,39 +161,39 @@ def newest(
     return _with_items(db, rows)
 
 
-def session_named(db: sqlite3.Connection, given: str) -> str | None:
-    """The session that receipts know by its id or the beginning of it, whether or not anything else does."""
-    found = beginning_with(db, "receipts", "session", given)
-    if given in found or len(found) == 1:
-        return given if given in found else found[0]
-    if found and len(given) >= MIN_PREFIX_LENGTH:
-        raise ambiguous(given, found)
+def session_named(db: sqlite3.Connection, id_or_prefix: str) -> str | None:
+    """Return the session of any receipt by id or id prefix, even if no other table knows the session."""
+    ids = beginning_with(db, "receipts", "session", id_or_prefix)
+    if id_or_prefix in ids or len(ids) == 1:
+        return id_or_prefix if id_or_prefix in ids else ids[0]
+    if ids and len(id_or_prefix) >= MIN_PREFIX_LENGTH:
+        raise ambiguous(id_or_prefix, ids)
     return None
 
 
 def id_of(receipt: Receipt) -> str:
-    """What a person calls a receipt: its own name is far too long to type."""
+    """Return the short id of a receipt: the spool name is far too long to type."""
     return id_of_name(receipt.spool_name)
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Receipt:
-    """One receipt by its id or the beginning of it, or by the name of the event that was answered."""
-    wanted = id_or_prefix.strip().lstrip("#").lower()
-    if len(wanted) < MIN_PREFIX_LENGTH:
+    """Return a receipt by id, id prefix, or the name of the answered event."""
+    prefix = id_or_prefix.strip().lstrip("#").lower()
+    if len(prefix) < MIN_PREFIX_LENGTH:
         raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {MIN_PREFIX_LENGTH} characters or more of it")
-    # Ids are made here, not stored: a few thousand receipts are there at most, and seldom asked for.
+    # Ids are computed, not stored: there are a few thousand receipts at most, and lookups are rare.
     names = [row["spool_name"] for row in db.execute("select spool_name from receipts")]
-    found = [name for name in names if name.lower() == wanted or id_of_name(name).startswith(wanted)]
-    if not found:
+    matches = [name for name in names if name.lower() == prefix or id_of_name(name).startswith(prefix)]
+    if not matches:
         raise NotFound(f"there is no receipt {id_or_prefix}", "`claude-mem-lite receipts --all-projects` shows the ids")
-    if len(found) > 1:
-        raise ambiguous(id_or_prefix, sorted(map(id_of_name, found)))
-    (receipt,) = _with_items(db, db.execute("select * from receipts where spool_name = ?", found).fetchall())
+    if len(matches) > 1:
+        raise ambiguous(id_or_prefix, sorted(map(id_of_name, matches)))
+    (receipt,) = _with_items(db, db.execute("select * from receipts where spool_name = ?", matches).fetchall())
     return receipt
 
 
-def given_to(db: sqlite3.Connection, session: str) -> list[Giving]:
-    """What reached a session, in order, without what is known to be used."""
+def items_of(db: sqlite3.Connection, session: str) -> list[InjectedItem]:
+    """Return the items that reached a session, in order, without items that are known as used."""
     rows = db.execute(
         """select distinct spool_name, moment, created_at, source from receipts join receipt_items
              on receipt = spool_name
@@ -201,24 +201,23 @@ def given_to(db: sqlite3.Connection, session: str) -> list[Giving]:
            order by created_at, spool_name, source""",
         {"session": session},
     )
-    return [Giving(row["spool_name"], row["moment"], text_to_time(row["created_at"]), row["source"]) for row in rows]
+    return [
+        InjectedItem(row["spool_name"], row["moment"], text_to_time(row["created_at"]), row["source"]) for row in rows
+    ]
 
 
-def mark(db: sqlite3.Connection, outcomes: Mapping[Giving, Outcome]) -> None:
-    """Record the outcomes of a session. A used item stays used and an unknown one is never ignored later: the evidence
-    may be gone when the session is judged again."""
+def mark(db: sqlite3.Connection, outcomes: Mapping[InjectedItem, Outcome]) -> None:
+    """Record the outcomes of a session. A used item stays used, and an unknown item never becomes ignored, because
+    the evidence may be gone at a later judgement."""
     db.executemany(
         """update receipt_items set outcome = :outcome where source = :source and receipt = :receipt
              and (outcome is null or outcome = 'ignored' or :outcome = 'used')""",
-        [
-            {"source": giving.source, "receipt": giving.receipt, "outcome": outcome}
-            for giving, outcome in outcomes.items()
-        ],
+        [{"source": item.source, "receipt": item.receipt, "outcome": outcome} for item, outcome in outcomes.items()],
     )
 
 
 def titles(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The kind and the title of each of these memories, sessions and turns, of those that are still there."""
+    """Return kind and title of each of these memories, sessions and turns that still exist."""
     rows = db.execute(
         f"""select id, kind, title from memories where id in (select value from json_each(:sources))
            union all
@@ -234,7 +233,7 @@ def titles(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, tuple[st
 
 
 def trim(db: sqlite3.Connection, before: datetime) -> int:
-    """Drop what was given before a moment, and with it what came of it; returns how many receipts."""
+    """Drop receipts from before a time, with their outcomes, and return the number of receipts."""
     gone = "select spool_name from receipts where created_at < :before"
     values = {"before": time_to_text(before)}
     db.execute(f"delete from receipt_items where receipt in ({gone})", values)
@@ -242,8 +241,8 @@ def trim(db: sqlite3.Connection, before: datetime) -> int:
 
 
 def forget(db: sqlite3.Connection, *, sources: Sequence[str], sessions: Sequence[str], project: str | None) -> None:
-    """Remove what receipts tell of these memories and sessions, or of raw text that is gone, and the receipts of
-    these sessions and of a project."""
+    """Remove the receipts of these sessions and of a project, and all items about these memories and sessions, or
+    about raw text that is gone."""
     named = {"sources": json.dumps([*sources, *sessions]), "sessions": json.dumps(list(sessions))}
     values = {**named, "project": project, "raw": RAW}
     gone = "session in (select value from json_each(:sessions)) or project = :project"
@@ -266,15 +265,15 @@ def _tally(row: sqlite3.Row) -> Tally:
 
 
 def _with_items(db: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list[Receipt]:
-    given: dict[str, list[ReceiptItem]] = {row["spool_name"]: [] for row in rows}
-    found = db.execute(
+    items: dict[str, list[ReceiptItem]] = {row["spool_name"]: [] for row in rows}
+    rows_of_items = db.execute(
         """select * from receipt_items where receipt in (select value from json_each(:names))
            order by receipt, position""",
-        {"names": json.dumps(list(given))},
+        {"names": json.dumps(list(items))},
     )
-    for row in found:
-        given[row["receipt"]].append(ReceiptItem(**{name: row[name] for name in _ITEM}))
-    return [_from_row(row, tuple(given[row["spool_name"]])) for row in rows]
+    for row in rows_of_items:
+        items[row["receipt"]].append(ReceiptItem(**{name: row[name] for name in _ITEM}))
+    return [_from_row(row, tuple(items[row["spool_name"]])) for row in rows]
 
 
 def _from_row(row: sqlite3.Row, items: tuple[ReceiptItem, ...]) -> Receipt:

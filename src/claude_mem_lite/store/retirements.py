@@ -1,8 +1,8 @@
-"""The table `retirements`: which memories were retired, when and why.
+"""The table `retirements`: memories that were retired, with time and cause.
 
-Written by the worker: by its look at code and branches, for handoffs that were taken up, for what was contradicted too
-often, on the user's word, and for what a rebuild no longer makes. Only what code or branches retired is made active
-again when these are back; all of it when the user confirms it."""
+The worker retires memories: by its scan of code and branches, for finished handoffs, after too many contradictions,
+on the user's request, and after a rebuild. Memories retired by code or branches become active again when the code or
+branch is back; any retired memory does when the user confirms it."""
 
 import json
 import sqlite3
@@ -20,7 +20,7 @@ _PAGE = 500
 
 
 class Retirement(NamedTuple):
-    """Why and when a memory was retired."""
+    """Cause and time of the retirement of a memory."""
 
     cause: Cause
     reason: str
@@ -28,7 +28,7 @@ class Retirement(NamedTuple):
 
 
 class Retired(NamedTuple):
-    """A memory by its number and id, and why it was retired."""
+    """Retired memory by number and id, with the cause."""
 
     seq: int
     id: str
@@ -37,7 +37,7 @@ class Retired(NamedTuple):
 
 
 def retire(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: datetime, branch: str = "") -> bool:
-    """Retire an active memory and note why; False when it is not active."""
+    """Retire an active memory and record the cause; return False if the memory is not active."""
     if not memories.retire(db, id_):
         return False
     note(db, id_, cause, reason, now, branch)
@@ -46,7 +46,7 @@ def retire(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: dat
 
 
 def note(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: datetime, branch: str = "") -> None:
-    """Note why a memory is retired, in the place of what was noted before."""
+    """Record the cause of a retirement, replacing an earlier record."""
     db.execute(
         """insert or replace into retirements (memory, cause, branch, reason, at)
            values (:memory, :cause, :branch, :reason, :at)""",
@@ -55,7 +55,7 @@ def note(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: datet
 
 
 def revive(db: sqlite3.Connection, id_: str) -> bool:
-    """Make a memory active again that was retired here; False when it was not."""
+    """Make a retired memory active again; return False if the retirement is not recorded in the table."""
     noted = db.execute("delete from retirements where memory = ?", (id_,)).rowcount
     row = (
         db.execute(
@@ -66,12 +66,12 @@ def revive(db: sqlite3.Connection, id_: str) -> bool:
     )
     if row is None:
         return False
-    fts.mark_again(db, row["seq"], memories.from_row(row))
+    fts.update_filter_tokens(db, row["seq"], memories.from_row(row))
     return True
 
 
 def of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Retirement]:
-    """Why and when each of these memories was retired, of those that are."""
+    """Return cause and time of the retirement of each of these memories that is retired."""
     rows = db.execute(
         """select memory, cause, reason, at from retirements join memories on memories.id = retirements.memory
            where memory in (select value from json_each(:ids)) and memories.status = 'retired'""",
@@ -81,9 +81,9 @@ def of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Retirement]:
 
 
 def retirable(db: sqlite3.Connection, project: str, branch: str, since: datetime | None) -> list[str]:
-    """The ids of active memories that hold in a project and were made on a branch after a moment.
+    """Return the ids of active memories of a project's scope that were made on a branch after a time.
 
-    Without what the user said or pinned."""
+    Memories that the user stated or pinned are excluded."""
     rows = db.execute(
         """select id from memories where project = :project and status = 'active' and created_at > :since
              and branch = :branch and scope = :scope and origin <> 'user' and not pinned""",
@@ -98,7 +98,7 @@ def retirable(db: sqlite3.Connection, project: str, branch: str, since: datetime
 
 
 def of_branch(db: sqlite3.Connection, project: str, branch: str) -> list[str]:
-    """The ids of a project's memories that were retired because this branch was gone."""
+    """Return the ids of a project's memories that were retired because this branch was gone."""
     rows = db.execute(
         """select memory from retirements join memories on memories.id = retirements.memory
            where memories.project = :project and memories.status = 'retired'
@@ -108,10 +108,10 @@ def of_branch(db: sqlite3.Connection, project: str, branch: str) -> list[str]:
     return [row["memory"] for row in rows]
 
 
-def by_code(db: sqlite3.Connection, project: str, at_once: int = _PAGE) -> Iterator[list[int]]:
-    """The numbers of all memories of a project that code retired, some at a time, the last retired first.
+def by_code(db: sqlite3.Connection, project: str, page_size: int = _PAGE) -> Iterator[list[int]]:
+    """Yield the numbers of all memories of a project that code retired, a page at a time, the last retired first.
 
-    Each page is read when it is asked for; what is revived meanwhile moves none of the others."""
+    Each page is read on demand; revived memories do not move the others."""
     at, memory = "a", ""  # after all times
     while True:
         rows = db.execute(
@@ -119,17 +119,17 @@ def by_code(db: sqlite3.Connection, project: str, at_once: int = _PAGE) -> Itera
                where cause = 'code' and memories.project = :project and memories.status = 'retired'
                  and (at, memory) < (:at, :memory)
                order by at desc, memory desc limit :limit""",
-            {"project": project, "at": at, "memory": memory, "limit": at_once},
+            {"project": project, "at": at, "memory": memory, "limit": page_size},
         ).fetchall()
         if rows:
             yield [row["seq"] for row in rows]
-        if len(rows) < at_once:
+        if len(rows) < page_size:
             return
         at, memory = rows[-1]["at"], rows[-1]["memory"]
 
 
 def newest_by_code(db: sqlite3.Connection, project: str, limit: int) -> list[Memory]:
-    """The memories of a project that code retired last."""
+    """Return the memories of a project that code retired last."""
     rows = db.execute(
         """select memories.* from retirements join memories on memories.id = retirements.memory
            where cause = 'code' and memories.project = :project and memories.status = 'retired'
@@ -140,7 +140,7 @@ def newest_by_code(db: sqlite3.Connection, project: str, limit: int) -> list[Mem
 
 
 def of_project(db: sqlite3.Connection, project: str, limit: int) -> list[Retired]:
-    """The memories of a project that code or branches retired, the last retired first."""
+    """Return the memories of a project that code or branches retired, the last retired first."""
     rows = db.execute(
         """select seq, memory, cause, reason from retirements join memories on memories.id = retirements.memory
            where memories.project = :project and memories.status = 'retired' and cause in ('code', 'branch')

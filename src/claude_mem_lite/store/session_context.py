@@ -1,4 +1,4 @@
-"""What a session knows already: what it was given and what it did itself, since it last forgot its conversation."""
+"""Context of a session since the last compaction: delivered injections, and memories of the session itself."""
 
 import json
 import sqlite3
@@ -9,14 +9,14 @@ from claude_mem_lite.store.memories import handoff_id
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 IDS = "ids"
-"""The layer of an answer that only names what there is: a session was not told of that yet."""
+"""Layer of an answer that only lists ids: the listed memories do not count as injected."""
 _LEFT_OPEN = ("handoff", "block+next")
-"""The layers that tell what a session left open, under the id of that session."""
+"""Layers with the open work of a session, recorded under the id of that session."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """One injection that reached a session."""
+class DeliveredAnswer:
+    """Injection that reached a session."""
 
     spool_name: str
     moment: str
@@ -25,46 +25,46 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """What a session remembers of what it was given."""
+class SessionContext:
+    """Injections that a session still has in its context."""
 
     ids: frozenset[str] = frozenset()
-    """Memories and sessions that it was told of, and the memories that were made of its own work."""
-    answers: tuple[Answered, ...] = ()
+    """Memories and sessions that were injected, and memories of the session's own work."""
+    answers: tuple[DeliveredAnswer, ...] = ()
     compacted_at: datetime | None = None
 
-    def tokens(self, *moments: str) -> int:
-        """How much it was given at moments of these names."""
-        return sum(one.tokens for one in self.answers if one.moment in moments)
+    def tokens(self, *triggers: str) -> int:
+        """Return the number of tokens that were injected for these triggers."""
+        return sum(answer.tokens for answer in self.answers if answer.moment in triggers)
 
 
-def of_session(db: sqlite3.Connection, session: str) -> Remembered:
-    """All that a session was given, as far as it arrived, and its own work: after its last compaction only."""
-    forgot_at = compacted_at(db, session)
-    since = time_to_text(forgot_at) if forgot_at else ""
+def of_session(db: sqlite3.Connection, session: str) -> SessionContext:
+    """Return the delivered injections and the own memories of a session since the last compaction."""
+    compaction = compacted_at(db, session)
+    since = time_to_text(compaction) if compaction else ""
     values = {"session": session, "since": since}
     answers = db.execute(
         "select spool_name, moment, tokens, layers from receipts where session = :session and given_at > :since", values
     ).fetchall()
-    told = db.execute(
+    items = db.execute(
         """select distinct source, layer from receipt_items join receipts on spool_name = receipt
            where session = :session and given_at > :since and layer <> :ids""",
         {**values, "ids": IDS},
     ).fetchall()
     own = db.execute("select id from memories where session = :session and created_at > :since", values)
-    ids = {row["source"] for row in told} | {row["id"] for row in own}
-    ids |= {handoff_id(row["source"]) for row in told if row["layer"] in _LEFT_OPEN}
-    return Remembered(
+    ids = {row["source"] for row in items} | {row["id"] for row in own}
+    ids |= {handoff_id(row["source"]) for row in items if row["layer"] in _LEFT_OPEN}
+    return SessionContext(
         frozenset(ids),
         tuple(
-            Answered(row["spool_name"], row["moment"], row["tokens"], tuple(json.loads(row["layers"])))
+            DeliveredAnswer(row["spool_name"], row["moment"], row["tokens"], tuple(json.loads(row["layers"])))
             for row in answers
         ),
-        forgot_at,
+        compaction,
     )
 
 
 def compacted_at(db: sqlite3.Connection, session: str) -> datetime | None:
-    """When a session last forgot its conversation."""
-    found = db.execute("select compacted_at from sessions where id = ?", (session,)).fetchone()
-    return text_to_time(found["compacted_at"]) if found and found["compacted_at"] else None
+    """Return the time of the last compaction of a session."""
+    row = db.execute("select compacted_at from sessions where id = ?", (session,)).fetchone()
+    return text_to_time(row["compacted_at"]) if row and row["compacted_at"] else None

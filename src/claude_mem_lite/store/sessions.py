@@ -1,4 +1,4 @@
-"""The tables `projects` and `sessions`: who worked where, with what result."""
+"""The tables `projects` and `sessions`: sessions by folder and project, with their summaries."""
 
 import json
 import sqlite3
@@ -11,32 +11,32 @@ from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store.branches import Hidden, not_hidden
-from claude_mem_lite.store.ids import MIN_PREFIX_LENGTH, ambiguous, beginning_with, one_by_prefix
+from claude_mem_lite.store.ids import MIN_PREFIX_LENGTH, ambiguous, beginning_with, row_by_prefix
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.store.projects import change_log, marks
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 TITLE = "case headline when '' then request else headline end"
-"""What a session is called, in SQL; `SessionSummary.title` is the same."""
+"""SQL expression for the title of a session, equal to `SessionSummary.title`."""
 _SUMMARY = tuple(field.name for field in fields(SessionSummary))
 _SUMMARY_LISTS = ("next_steps", "files_read", "files_edited", "key_decisions")
 
 
-def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
-    """Record that a session is at work in a place. Its project is the one it began in, its branch the one it was
-    last on; any event will do, because the first one may have been lost with the machine. Of a session that another
-    tool kept, nobody may have known the folder till now."""
+def touch(db: sqlite3.Connection, event: Event, location: Place) -> None:
+    """Record that a session is active in a folder. The first event decides the project, the last event the branch.
+    Any event will do, because the first event may have been lost with the machine. For an imported session, the
+    folder may become known only now."""
     at = time_to_text(event.at)
     values = {
         "id": event.session,
-        "project": place.project,
+        "project": location.project,
         "cwd": event.cwd,
-        "branch": place.branch,
-        "commit": place.commit,
+        "branch": location.branch,
+        "commit": location.commit,
         "source": event.source or "startup",
         "at": at,
-        "folder": place.path,
-        "git_folder": place.git_folder,
+        "folder": location.path,
+        "git_folder": location.git_folder,
     }
     db.execute(
         """insert into sessions (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at,
@@ -55,11 +55,11 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
              ended_at = case when :at > last_event_at then null else ended_at end""",
         values,
     )
-    marks.note(db, place, event.at)
+    marks.note(db, location, event.at)
 
 
 def note_project(db: sqlite3.Connection, project: str, at: datetime) -> None:
-    """Record a project that only its memories tell of, so that it can be named; one that is known stays as it is."""
+    """Record a project that only memories mention, so that the project has a name; a known project stays unchanged."""
     db.execute(
         """insert or ignore into projects (id, name, root, first_seen_at, last_seen_at)
            values (:project, :name, '', :at, :at)""",
@@ -75,7 +75,7 @@ def close(db: sqlite3.Connection, session: str, status: SessionStatus, at: datet
 
 
 def quiet(db: sqlite3.Connection, before: datetime) -> list[str]:
-    """The sessions that were never closed and have been quiet for long."""
+    """Return the sessions that were never closed and have been quiet since a time."""
     rows = db.execute(
         "select id from sessions where status = 'active' and last_event_at < ? order by id", (time_to_text(before),)
     )
@@ -83,7 +83,7 @@ def quiet(db: sqlite3.Connection, before: datetime) -> list[str]:
 
 
 def interrupt_quiet(db: sqlite3.Connection, before: datetime) -> int:
-    """Sessions that were never closed and have been quiet for long were interrupted."""
+    """Mark sessions that were never closed and have been quiet since a time as interrupted; return their number."""
     return db.execute(
         """update sessions set status = 'interrupted', ended_at = last_event_at
            where status = 'active' and last_event_at < :before""",
@@ -94,7 +94,7 @@ def interrupt_quiet(db: sqlite3.Connection, before: datetime) -> int:
 def set_summary(
     db: sqlite3.Connection, session: str, summary: SessionSummary, now: datetime, headline_worth: float | None = None
 ) -> None:
-    """Store what a session amounts to now; the worth of its headline stays as it was where none is given."""
+    """Store the summary of a session; without a worth, the worth of the headline stays unchanged."""
     values = {
         name: json.dumps(getattr(summary, name)) if name in _SUMMARY_LISTS else getattr(summary, name)
         for name in _SUMMARY
@@ -105,13 +105,13 @@ def set_summary(
               headline_worth = coalesce(:headline_worth, headline_worth) where id = :id""",
         {**values, "id": session, "now": time_to_text(now), "headline_worth": headline_worth},
     )
-    told = find(db, session)
-    if told is not None:
-        passages.put_session(db, told)
+    session_row = find(db, session)
+    if session_row is not None:
+        passages.put_session(db, session_row)
 
 
 def mark_compacted(db: sqlite3.Connection, session: str, at: datetime) -> None:
-    """The agent is about to forget the conversation: what it was given may be given again."""
+    """Record a compaction: the agent is about to lose the conversation, so injections may be repeated."""
     db.execute("update sessions set compacted_at = :at where id = :id", {"at": time_to_text(at), "id": session})
 
 
@@ -121,7 +121,7 @@ def find(db: sqlite3.Connection, session: str) -> Session | None:
 
 
 def folders_of(db: sqlite3.Connection, sessions: Collection[str]) -> dict[str, str]:
-    """The folders that sessions worked in, by their ids."""
+    """Return the working folders of sessions by id."""
     rows = db.execute(
         "select id, cwd from sessions where id in (select value from json_each(?))", (json.dumps(list(sessions)),)
     )
@@ -129,48 +129,52 @@ def folders_of(db: sqlite3.Connection, sessions: Collection[str]) -> dict[str, s
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Session:
-    """One session by its id, however short agents make it, or the beginning of it."""
+    """Return a session by id, however short, or by id prefix."""
     if (known := find(db, id_or_prefix)) is not None:
         return known
     nobody = NotFound(f"there is no session {id_or_prefix}", "`claude-mem-lite sessions` shows the ids")
-    return _from_row(one_by_prefix(db, _SELECT, "sessions", id_or_prefix, nobody, any_case=False))
+    return _from_row(row_by_prefix(db, _SELECT, "sessions", id_or_prefix, nobody, any_case=False))
 
 
-def at_work(db: sqlite3.Connection, given: str, cwd: str, project: str) -> str:
-    """The session that asks from a folder: the one it says, unless that is over, else the newest that is active there.
-    One of another project is not the one that asks, whatever it says.
+def at_work(db: sqlite3.Connection, named_session: str, cwd: str, project: str) -> str:
+    """Return the session that sends a request from a folder: the session that the request names, unless over, else the
+    newest active session of the project. A named session of another project is ignored.
 
-    An agent that clears its conversation goes on with another session, and its servers still know the old one."""
-    row = db.execute("select status, project from sessions where id = ?", (given,)).fetchone() if given else None
+    An agent that clears its conversation continues with a new session, while its servers still know the old id."""
+    row = (
+        db.execute("select status, project from sessions where id = ?", (named_session,)).fetchone()
+        if named_session
+        else None
+    )
     if row is not None and row["project"] != project:
-        row, given = None, ""
-    if given and (row is None or row["status"] == "active"):
-        return given
+        row, named_session = None, ""
+    if named_session and (row is None or row["status"] == "active"):
+        return named_session
     newest = db.execute(
         """select id from sessions where status = 'active' and project = :project
            order by cwd = :cwd desc, last_event_at desc, id limit 1""",
         {"project": project, "cwd": cwd},
     ).fetchone()
-    return str(newest["id"]) if newest else given
+    return str(newest["id"]) if newest else named_session
 
 
-def named(db: sqlite3.Connection, given: str) -> str:
-    """The id of a session by its id or the beginning of it."""
-    # Of imported memories, nothing but the id of their session may be known.
+def named(db: sqlite3.Connection, id_or_prefix: str) -> str:
+    """Return the id of a session by id or id prefix."""
+    # For imported memories, the id of their session may be all that is known.
     known = (("sessions", "id"), ("memories", "session"))
-    if any(given and given in beginning_with(db, *where, given) for where in known):
-        return given
-    wanted = given.strip().lstrip("#")
-    found = sorted({id_ for where in known for id_ in beginning_with(db, *where, wanted)} - {""})
-    if wanted in found:
-        return wanted
-    if found and len(wanted) < MIN_PREFIX_LENGTH:
-        raise NotFound(f"{given!r} is too short for an id", f"give {MIN_PREFIX_LENGTH} characters or more of it")
-    if len(found) > 1:
-        raise ambiguous(given, found)
-    if not found:
-        raise NotFound(f"there is no session {given}", "`claude-mem-lite sessions --all-projects` shows the ids")
-    return found[0]
+    if any(id_or_prefix and id_or_prefix in beginning_with(db, *column, id_or_prefix) for column in known):
+        return id_or_prefix
+    prefix = id_or_prefix.strip().lstrip("#")
+    ids = sorted({id_ for column in known for id_ in beginning_with(db, *column, prefix)} - {""})
+    if prefix in ids:
+        return prefix
+    if ids and len(prefix) < MIN_PREFIX_LENGTH:
+        raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {MIN_PREFIX_LENGTH} characters or more of it")
+    if len(ids) > 1:
+        raise ambiguous(id_or_prefix, ids)
+    if not ids:
+        raise NotFound(f"there is no session {id_or_prefix}", "`claude-mem-lite sessions --all-projects` shows the ids")
+    return ids[0]
 
 
 def newest(
@@ -179,20 +183,22 @@ def newest(
     project: str | None = None,
     since: datetime | None = None,
     without: str = "",
-    told_only: bool = False,
+    with_headline: bool = False,
     hidden: Hidden = (),
     limit: int = 20,
 ) -> list[Session]:
-    """Sessions by their last event, newest first; `told_only` leaves out those with nothing to tell.
+    """Return sessions by their last event, newest first; `with_headline` leaves out sessions without a headline.
 
-    `since` is about when their story was last told, which may be long after their last event."""
-    here, branches = not_hidden(hidden, "last_event_at")
-    where = "project = :project" if project is not None else "true"  # plainly: else the index of projects is not used
+    `since` refers to the last change of the summary, possibly long after the last event."""
+    visible, branches = not_hidden(hidden, "last_event_at")
+    where = (
+        "project = :project" if project is not None else "true"
+    )  # a plain condition: else the index of projects is not used
     rows = db.execute(
-        # Chosen by their ids first: turns are counted for those alone.
+        # Ids are chosen first, so that turns are counted for few sessions.
         f"""{_SELECT} where id in (
               select id from sessions where {where} and id <> :without
-                and (:since = '' or told_at > :since) and (not :told_only or headline <> '') and {here}
+                and (:since = '' or told_at > :since) and (not :with_headline or headline <> '') and {visible}
               order by last_event_at desc, id limit :limit)
             order by last_event_at desc, id""",
         {
@@ -200,7 +206,7 @@ def newest(
             "project": project,
             "since": time_to_text(since) if since else "",
             "without": without,
-            "told_only": told_only,
+            "with_headline": with_headline,
             "limit": limit,
         },
     )
@@ -220,14 +226,14 @@ def edited_files(
 
 
 def forget_session(db: sqlite3.Connection, session: str) -> None:
-    """Remove a session and all that was asked and answered in it."""
+    """Remove a session and its prompts and replies."""
     db.execute("delete from prompts where session = ?", (session,))
     db.execute("delete from sessions where id = ?", (session,))
     passages.remove_of_session(db, session)
 
 
 def forget_project(db: sqlite3.Connection, project: str) -> None:
-    """Remove what a project is called and where it is, unless something that holds elsewhere was made in it."""
+    """Remove name, folders and history of a project, unless a memory of wider scope was made in the project."""
     db.execute(
         "delete from projects where id = :id and not exists (select 1 from memories where project = :id)",
         {"id": project},
@@ -238,7 +244,7 @@ def forget_project(db: sqlite3.Connection, project: str) -> None:
 
 
 def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[str]:
-    """The folders in which sessions last worked, newest first."""
+    """Return the folders in which sessions last worked, newest first."""
     rows = db.execute(
         """select cwd from sessions where cwd <> '' and (:project is null or project = :project)
            group by cwd order by max(last_event_at) desc limit :limit""",
@@ -248,7 +254,7 @@ def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[
 
 
 def branches(db: sqlite3.Connection, project: str) -> list[str]:
-    """The branches on which sessions of a project were last, the newest first."""
+    """Return the branches of a project's sessions, the last used first."""
     rows = db.execute(
         """select branch from sessions where project = ? and branch <> '' group by branch
            order by max(last_event_at) desc""",
@@ -271,7 +277,7 @@ _SELECT = """select *, (select count(*) from prompts where prompts.session = ses
 
 
 def _from_row(row: sqlite3.Row) -> Session:
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         name: tuple(json.loads(row[name])) if name in _SUMMARY_LISTS else row[name] for name in _SUMMARY
     }
     return Session(
@@ -286,6 +292,6 @@ def _from_row(row: sqlite3.Row) -> Session:
         source=row["source"],
         ended_at=text_to_time(row["ended_at"]) if row["ended_at"] else None,
         turns=row["turns"],
-        summary=SessionSummary(**told),
+        summary=SessionSummary(**summary),
         headline_worth=row["headline_worth"],
     )

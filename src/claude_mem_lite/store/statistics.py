@@ -1,10 +1,7 @@
-"""How much there is of what, and what came of what was given: the numbers of `stats` and of `receipts --summary`.
+"""Statistics for `stats`, `receipts --summary` and the figures by day (UTC). Reads only.
 
-Reads only. Seldom asked for, so it counts when asked and keeps nothing.
-
-What happened on each day, in UTC: what was stored, given, used and spent. Reads only.
-
-Each figure is one question for all days, answered by an index where there can be many rows."""
+The figures are needed seldom, so they are counted on demand and not stored. Each figure by day is a single query,
+served by an index for large tables."""
 
 import json
 import sqlite3
@@ -21,19 +18,19 @@ _CHARACTERS_A_TOKEN = 3.5
 
 
 @dataclass(frozen=True, slots=True)
-class GivenAtMoment:
-    """What was made for a moment, and how much of it reached an agent."""
+class AnswersAtTrigger:
+    """Number of answers built for a trigger, and of answers that reached an agent."""
 
     moment: str
     made: int
     reached: int
     tokens: int
-    """Of those that reached an agent."""
+    """Sum over the answers that reached an agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class HitRate:
-    """What a source gave at a moment, and how much of what was judged by now was used."""
+    """Injections of a source at a trigger, and the outcomes judged so far."""
 
     moment: str
     source: str
@@ -43,8 +40,8 @@ class HitRate:
 
 
 @dataclass(frozen=True, slots=True)
-class OfProject:
-    """How many active memories a project has."""
+class ProjectCounts:
+    """Number of active memories and of sessions of a project."""
 
     project: str
     name: str
@@ -53,18 +50,36 @@ class OfProject:
 
 
 @dataclass(frozen=True, slots=True)
-class Retold:
-    """The size of what was given, and of what was said in the sessions it tells of, in tokens by estimate."""
+class ContextSavings:
+    """Size of injected contexts, and size of the conversations behind them, in estimated tokens."""
 
     given_tokens: int
     said_tokens: int
 
 
-NOTHING_RETOLD = Retold(0, 0)
+NO_SAVINGS = ContextSavings(0, 0)
+
+
+@dataclass(slots=True)
+class Day:
+    """Figures of one day."""
+
+    memories: int = 0
+    sessions: int = 0
+    given: int = 0
+    """Number of contexts that reached an agent."""
+    tokens_given: int = 0
+    used: int = 0
+    ignored: int = 0
+    unknown: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float = 0.0
+    retold: ContextSavings = field(default=NO_SAVINGS)
 
 
 def memories_by_kind(db: sqlite3.Connection) -> dict[str, int]:
-    """The active memories by kind, most first."""
+    """Return the number of active memories by kind, most first."""
     return dict(
         db.execute("select kind, count(*) from memories where status = 'active' group by kind order by 2 desc, 1")
     )
@@ -74,8 +89,9 @@ def memories_by_status(db: sqlite3.Connection) -> dict[str, int]:
     return dict(db.execute("select status, count(*) from memories group by status order by 2 desc, 1"))
 
 
-def projects(db: sqlite3.Connection) -> list[OfProject]:
-    """Every project with what is stored of it, most first; what holds everywhere has the name of none."""
+def projects(db: sqlite3.Connection) -> list[ProjectCounts]:
+    """Return every project with the number of its memories and sessions, most first; memories without a project have
+    no name."""
     rows = db.execute(
         """select counted.project, coalesce(projects.name, '') as name, sum(memories) as memories,
              sum(sessions) as sessions
@@ -84,19 +100,19 @@ def projects(db: sqlite3.Connection) -> list[OfProject]:
              left join projects on projects.id = counted.project
            group by counted.project order by 3 desc, 4 desc, 1"""
     )
-    return [OfProject(**dict(row)) for row in rows]
+    return [ProjectCounts(**dict(row)) for row in rows]
 
 
 def has_memories(db: sqlite3.Connection, project: str) -> bool:
-    """Whether any active memory was made in a project."""
-    found = db.execute(
+    """Return True if any active memory was made in a project."""
+    row = db.execute(
         "select exists (select 1 from memories where project = :project and status = 'active')", {"project": project}
     ).fetchone()
-    return bool(found[0])
+    return bool(row[0])
 
 
-def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[GivenAtMoment]:
-    """What was given since a moment, everywhere or in a project, by the moments of sessions."""
+def answers(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[AnswersAtTrigger]:
+    """Return the answers since a time, everywhere or in a project, by trigger."""
     rows = db.execute(
         """select moment, count(*) as made, count(given_at) as reached,
              coalesce(sum(tokens) filter (where given_at is not null), 0) as tokens
@@ -104,11 +120,11 @@ def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -
            group by moment order by moment""",
         {"since": time_to_text(since), "project": project},
     )
-    return [GivenAtMoment(**dict(row)) for row in rows]
+    return [AnswersAtTrigger(**dict(row)) for row in rows]
 
 
 def hit_rates(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[HitRate]:
-    """What each source gave since a moment and what came of it; at the start of a session the source is the layer."""
+    """Return injections and outcomes of each source since a time; at the start of a session the source is the layer."""
     rows = db.execute(
         """select moment, layer, count(*) as items, sum(receipt_items.tokens) as tokens,
              sum(outcome is 'used') as used, sum(outcome is 'ignored') as ignored,
@@ -131,7 +147,7 @@ def hit_rates(db: sqlite3.Connection, since: datetime, project: str | None = Non
 
 
 def often_ignored(db: sqlite3.Connection, least: int, limit: int) -> list[str]:
-    """The memories and sessions that at least so many sessions had no use for, the most ignored first."""
+    """Return the memories and sessions that at least `least` sessions ignored, the most ignored first."""
     rows = db.execute(
         """select source from receipt_items join receipts on spool_name = receipt where outcome = 'ignored'
            group by source having count(distinct session) >= :least
@@ -141,24 +157,26 @@ def often_ignored(db: sqlite3.Connection, least: int, limit: int) -> list[str]:
     return [row["source"] for row in rows]
 
 
-def retold(db: sqlite3.Connection, since: datetime) -> Retold:
-    """What the starts of sessions were given, and what was said in the sessions that it tells of."""
-    days = retold_by_day(db, since).values()
-    return Retold(sum(day.given_tokens for day in days), sum(day.said_tokens for day in days))
+def context_savings(db: sqlite3.Connection, since: datetime) -> ContextSavings:
+    """Return the sizes of the contexts of session starts and of the conversations behind them."""
+    days = context_savings_by_day(db, since).values()
+    return ContextSavings(sum(day.given_tokens for day in days), sum(day.said_tokens for day in days))
 
 
-def retold_by_day(db: sqlite3.Connection, since: datetime, project: str | None = None) -> dict[str, Retold]:
-    """The same day by day, everywhere or in a project.
+def context_savings_by_day(
+    db: sqlite3.Connection, since: datetime, project: str | None = None
+) -> dict[str, ContextSavings]:
+    """Return the same sizes by day, everywhere or in a project.
 
-    Only prompts and closing messages count: how large tool outputs were is not known any more."""
+    Only prompts and closing messages count: the sizes of tool outputs are not stored."""
     at_start = """receipts.created_at >= :since and given_at is not null
         and moment not in (select value from json_each(:need)) and (:project is null or receipts.project = :project)"""
     values = {"since": time_to_text(since), "need": json.dumps(NEED_MOMENTS), "project": project}
-    given_tokens = db.execute(
+    tokens_by_day = db.execute(
         f"select substr(created_at, 1, 10) as day, sum(tokens) as tokens from receipts where {at_start} group by day",
         values,
     ).fetchall()
-    behind = db.execute(
+    sources = db.execute(
         f"""select distinct receipt, substr(receipts.created_at, 1, 10) as day,
               coalesce(memories.session, item.source) as session
             from receipts cross join receipt_items as item on receipt = spool_name
@@ -166,69 +184,52 @@ def retold_by_day(db: sqlite3.Connection, since: datetime, project: str | None =
             where {at_start}""",
         values,
     ).fetchall()
-    said = dict(
+    lengths = dict(
         db.execute(
             """select session, sum(length(text) + length(reply)) from prompts
                where session in (select value from json_each(:sessions)) group by session""",
-            {"sessions": json.dumps(list({row["session"] for row in behind}))},
+            {"sessions": json.dumps(list({row["session"] for row in sources}))},
         ).fetchall()
     )
     characters: Counter[str] = Counter()
-    for row in behind:
-        characters[row["day"]] += said.get(row["session"], 0)
+    for row in sources:
+        characters[row["day"]] += lengths.get(row["session"], 0)
     return {
-        row["day"]: Retold(row["tokens"], round(characters[row["day"]] / _CHARACTERS_A_TOKEN)) for row in given_tokens
+        row["day"]: ContextSavings(row["tokens"], round(characters[row["day"]] / _CHARACTERS_A_TOKEN))
+        for row in tokens_by_day
     }
 
 
-@dataclass(slots=True)
-class Day:
-    """The figures of one day."""
-
-    memories: int = 0
-    sessions: int = 0
-    given: int = 0
-    """How many contexts reached an agent."""
-    tokens_given: int = 0
-    used: int = 0
-    ignored: int = 0
-    unknown: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost_usd: float = 0.0
-    retold: Retold = field(default=NOTHING_RETOLD)
-
-
 def by_day(db: sqlite3.Connection, since: datetime, project: str = "") -> dict[str, Day]:
-    """The days from a moment on on which anything happened, everywhere or in a project, by their dates."""
-    found: dict[str, Day] = {}
+    """Return the days since a time with any activity, everywhere or in a project, by date."""
+    days: dict[str, Day] = {}
     values = {"since": time_to_text(since), "project": project}
     for question in _questions(project):
         for row in db.execute(question, values):
-            day = found.setdefault(row["day"], Day())
+            day = days.setdefault(row["day"], Day())
             for name in row.keys()[1:]:
                 setattr(day, name, row[name])
-    for date, retold in retold_by_day(db, since, project or None).items():
-        found.setdefault(date, Day()).retold = retold
-    return found
+    for date, savings in context_savings_by_day(db, since, project or None).items():
+        days.setdefault(date, Day()).retold = savings
+    return days
 
 
 def _questions(project: str) -> Iterator[str]:
-    here = "project = :project and" if project else ""
-    # All statuses by name: that way the index of a project finds the days.
+    in_project = "project = :project and" if project else ""
+    # Naming all statuses lets the index of a project find the days.
     every = ", ".join(f"'{status}'" for status in get_args(Status))
     status = f"status in ({every}) and" if project else ""
     yield f"""select substr(created_at, 1, 10) as day, count(*) as memories from memories
-              where {here} {status} created_at >= :since group by day"""
+              where {in_project} {status} created_at >= :since group by day"""
     yield f"""select substr(started_at, 1, 10) as day, count(*) as sessions from sessions
-              where {here} last_event_at >= :since and started_at >= :since group by day"""
+              where {in_project} last_event_at >= :since and started_at >= :since group by day"""
     yield f"""select substr(created_at, 1, 10) as day, count(*) as given, sum(tokens) as tokens_given from receipts
-              where {here} created_at >= :since and given_at is not null group by day"""
+              where {in_project} created_at >= :since and given_at is not null group by day"""
     yield f"""select substr(created_at, 1, 10) as day, count(*) filter (where outcome = 'used') as used,
                 count(*) filter (where outcome = 'ignored') as ignored,
                 count(*) filter (where outcome = 'unknown') as unknown
               from receipts cross join receipt_items on receipt = spool_name
-              where {here} created_at >= :since and given_at is not null group by day"""
+              where {in_project} created_at >= :since and given_at is not null group by day"""
     of_project = "session in (select id from sessions where project = :project) and" if project else ""
     yield f"""select substr(at, 1, 10) as day, sum(tokens_in) as tokens_in,
                 sum(tokens_out) as tokens_out, sum(cost_usd) as cost_usd from model_calls

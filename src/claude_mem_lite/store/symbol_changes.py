@@ -1,8 +1,9 @@
-"""The table `symbol_changes`: what turns did to functions, classes and files, in order of time.
+"""The tables `symbol_changes` and `renames`.
 
-The table `renames`: what the functions that memories tell of are called since, as looks at the code found it.
+`symbol_changes` records the changes of turns to functions, classes and files, in order of time.
 
-Written by the look in the background: once a renamed function is edited, nothing else tells that it was renamed."""
+`renames` records later names of functions that memories mention, as background scans found them: after an edit of a
+renamed function, no other trace of the rename is left."""
 
 import json
 import sqlite3
@@ -21,15 +22,23 @@ _MAX_OF_A_TURN = 500
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A change as it was seen in a session."""
+    """Change that was seen in a session."""
 
     change: CodeChange
     session: str
     at: datetime
 
 
+class SymbolRename(NamedTuple):
+    """A function or class that was renamed."""
+
+    file: str
+    was: str
+    name: str
+
+
 def add(db: sqlite3.Connection, key: str, turn: Turn, branch: str, changes: Sequence[CodeChange], at: datetime) -> None:
-    """Store what a turn did to code, once per turn."""
+    """Store the code changes of a turn, once per turn."""
     db.executemany(
         """insert or ignore into symbol_changes
              (turn, session, project, branch, at, file, name, kind, action, signature, was, before, after)
@@ -57,12 +66,12 @@ def add(db: sqlite3.Connection, key: str, turn: Turn, branch: str, changes: Sequ
 
 
 def newest(db: sqlite3.Connection, sessions: Sequence[str], *, hidden: Hidden = (), limit: int) -> list[StoredChange]:
-    """The newest change of each function and class in these sessions, newest first, under the name it has since."""
-    here, branches = not_hidden(hidden, "at")
+    """Return the newest change of each function and class in these sessions, newest first, under its latest name."""
+    visible, branches = not_hidden(hidden, "at")
     rows = db.execute(
-        # With max() SQLite takes the other columns from the row that has it.
+        # With max() SQLite takes the other columns from the row with the maximum.
         f"""select *, max(seq) from symbol_changes
-            where session in (select value from json_each(:sessions)) and name <> '' and {here}
+            where session in (select value from json_each(:sessions)) and name <> '' and {visible}
             group by project, file, name order by at desc, seq desc limit :limit""",
         {**branches, "sessions": json.dumps(list(sessions)), "limit": limit},
     ).fetchall()
@@ -71,7 +80,7 @@ def newest(db: sqlite3.Connection, sessions: Sequence[str], *, hidden: Hidden = 
 
 
 def of_session(db: sqlite3.Connection, session: str) -> list[StoredChange]:
-    """All that a session did to code, in order."""
+    """Return all code changes of a session, in order."""
     rows = db.execute("select * from symbol_changes where session = ? order by seq", (session,))
     return [_from_row(row) for row in rows]
 
@@ -79,9 +88,9 @@ def of_session(db: sqlite3.Connection, session: str) -> list[StoredChange]:
 def became(
     db: sqlite3.Connection, project: str, file: str, name: str, body: str, since: datetime | None
 ) -> dict[str, str]:
-    """The names that a function of a file has had since a moment, in order, each with the body it had last.
+    """Return the names of a function of a file since a time, in order, each with its last body.
 
-    What had its body under another name when a session changed it was renamed by hand before."""
+    A function that had the same body under another name, when a session changed it, was renamed by hand before."""
     rows = db.execute(
         """select name, was, before, after from symbol_changes
              where project = :project and file = :file and name <> '' and at > :since order by seq""",
@@ -89,15 +98,17 @@ def became(
     )
     bodies = {name: body}
     for row in rows:
-        is_it = {row["was"] or row["name"], row["name"]} & bodies.keys()
-        if row["after"] != ABSENT and (is_it or (row["before"] != ABSENT and row["before"] in bodies.values())):
-            bodies.pop(row["name"], None)  # the last comes last
+        is_same = {row["was"] or row["name"], row["name"]} & bodies.keys()
+        if row["after"] != ABSENT and (is_same or (row["before"] != ABSENT and row["before"] in bodies.values())):
+            bodies.pop(row["name"], None)  # moves the name to the end
             bodies[row["name"]] = row["after"]
     return bodies
 
 
-def touched_by_others(db: sqlite3.Connection, project: str, session: str, file: str, since: datetime) -> bool:
-    """Whether another session of a project has changed a file since a moment."""
+def is_changed_by_other_sessions(
+    db: sqlite3.Connection, project: str, session: str, file: str, since: datetime
+) -> bool:
+    """Return True if another session of a project has changed a file since a time."""
     row = db.execute(
         """select 1 from symbol_changes
              where session in (select id from sessions where project = :project and last_event_at >= :since)
@@ -118,7 +129,7 @@ def newest_names(db: sqlite3.Connection, project: str, file: str, limit: int) ->
 
 
 def is_elsewhere(db: sqlite3.Connection, project: str, file: str, name: str) -> bool:
-    """Return whether sessions changed a function or class of this name, in whatever class, in another file too."""
+    """Return True if sessions changed a function or class of this name, in whatever class, in another file too."""
     row = db.execute(
         """select 1 from symbol_changes
              where project = :project and file <> :file and (name = :name or name like '%.' || :name) limit 1""",
@@ -128,8 +139,8 @@ def is_elsewhere(db: sqlite3.Connection, project: str, file: str, name: str) -> 
 
 
 def renames_since(db: sqlite3.Connection, project: str, since: datetime) -> list[tuple[str, str]]:
-    """What functions and classes of a project were called before and are called since, in order; without the names of
-    the classes they are in."""
+    """Return the former and later names of renamed functions and classes of a project, in order, without class
+    prefixes."""
     rows = db.execute(
         """select was, name from symbol_changes
              where session in (select id from sessions where project = :project and last_event_at > :since)
@@ -141,7 +152,7 @@ def renames_since(db: sqlite3.Connection, project: str, since: datetime) -> list
 
 
 def forget(db: sqlite3.Connection, *, sessions: Sequence[str] = (), turns: Sequence[str] = ()) -> None:
-    """Remove what these sessions and turns did."""
+    """Remove the changes of these sessions and turns."""
     db.executemany("delete from symbol_changes where session = ?", [(session,) for session in sessions])
     db.executemany("delete from symbol_changes where turn = ?", [(turn,) for turn in turns])
 
@@ -160,24 +171,16 @@ def _from_row(row: sqlite3.Row) -> StoredChange:
     return StoredChange(change, row["session"], text_to_time(row["at"]))
 
 
-class Rename(NamedTuple):
-    """A function or class that has another name by now."""
-
-    file: str
-    was: str
-    name: str
-
-
-def note(db: sqlite3.Connection, memory: str, renames: Iterable[Rename]) -> None:
-    """Keep what a memory's functions are called, each once."""
+def note(db: sqlite3.Connection, memory: str, renames: Iterable[SymbolRename]) -> None:
+    """Store renames for a memory, each once."""
     db.executemany(
         "insert or ignore into renames (memory, file, was, name) values (?, ?, ?, ?)",
-        [(memory, *one) for one in renames],
+        [(memory, *rename) for rename in renames],
     )
 
 
 def of(db: sqlite3.Connection, memory: str, file: str, was: str) -> list[str]:
-    """What a function that a memory tells of was called since."""
+    """Return the later names of a function that a memory mentions."""
     rows = db.execute(
         "select name from renames where memory = ? and file = ? and was = ? order by name", (memory, file, was)
     )

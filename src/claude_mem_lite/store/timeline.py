@@ -1,4 +1,4 @@
-"""What came before and after: the memories and turns of a project or a session, in order of time. Reads only."""
+"""Timeline: memories and turns of a project or a session, in order of time. Reads only."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -18,78 +18,80 @@ _TURN, _MEMORY = 0, 1
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Spot:
-    """A place in time. A turn begins before the memories of that moment: it is what they were made from."""
+class _Position:
+    """Position in time. A turn comes before the memories of the same time, because they were made from the turn."""
 
     at: str
     table: int
     seq: int
 
 
-def find(db: sqlite3.Connection, given: str) -> Memory | Passage | Session:
-    """What an id or the beginning of one names: a memory, a turn or a session."""
-    found: dict[str, Memory | Passage | Session] = {}
-    for look in (memories.get, passages.get, sessions.get):
+def find(db: sqlite3.Connection, id_or_prefix: str) -> Memory | Passage | Session:
+    """Return the memory, turn or session with an id or a prefix."""
+    matches: dict[str, Memory | Passage | Session] = {}
+    for get in (memories.get, passages.get, sessions.get):
         with suppress(NotFound):
-            one = look(db, given)
-            found[one.id] = one
-    wanted = given if given in found else given.strip().lstrip("#")
-    if len(found) > 1 and wanted not in found:
-        raise ambiguous(wanted, sorted(found))
-    if found:
-        return found.get(wanted) or next(iter(found.values()))
+            match = get(db, id_or_prefix)
+            matches[match.id] = match
+    id_ = id_or_prefix if id_or_prefix in matches else id_or_prefix.strip().lstrip("#")
+    if len(matches) > 1 and id_ not in matches:
+        raise ambiguous(id_, sorted(matches))
+    if matches:
+        return matches.get(id_) or next(iter(matches.values()))
     raise NotFound(
-        f"nothing has the id {given}",
+        f"nothing has the id {id_or_prefix}",
         "`claude-mem-lite list` and `search` show ids, `sessions` those of sessions, `lessons` those of lessons; four "
         "characters of one are enough",
     )
 
 
-def session_named(db: sqlite3.Connection, given: str) -> str:
-    """The id of a session, by its id or the beginning of it; by that of its summary too, which search showed before."""
+def session_named(db: sqlite3.Connection, id_or_prefix: str) -> str:
+    """Return the id of a session by id or id prefix; the id of its summary, which search once showed, works too."""
     try:
-        return sessions.named(db, given)
+        return sessions.named(db, id_or_prefix)
     except NotFound:
         with suppress(NotFound):
-            found = passages.get(db, given)
-            if found.kind == "session":
-                return found.session
+            passage = passages.get(db, id_or_prefix)
+            if passage.kind == "session":
+                return passage.session
         raise
 
 
 def around(db: sqlite3.Connection, center: Memory | Passage, before: int, after: int) -> list[Memory | Passage]:
-    """What surrounds a memory or a turn in its project, oldest first, with the turn that a memory was made in."""
-    spot = _spot(db, center)
-    earlier = _neighbours(db, center.project, spot, "<", before)
-    later = _neighbours(db, center.project, spot, ">", after)
+    """Return the neighbours of a memory or a turn in its project, oldest first, with the turn of a memory."""
+    position = _position(db, center)
+    earlier = _neighbours(db, center.project, position, "<", before)
+    later = _neighbours(db, center.project, position, ">", after)
     own_turn = _turn_of(db, center) if isinstance(center, Memory) else []
-    return _read(db, sorted({*earlier, *own_turn, spot, *later}))
+    return _read(db, sorted({*earlier, *own_turn, position, *later}))
 
 
 def of_session(db: sqlite3.Connection, session: str, skip: int = 0, limit: int = MAX_AT_ONCE) -> list[Memory | Passage]:
-    """What was asked and remembered in a session, in order: so many, after those that are skipped."""
-    found = db.execute(
+    """Return the turns and memories of a session in order, after `skip` entries."""
+    rows = db.execute(
         f"""select created_at, {_TURN}, seq from passages where session = :session and kind = 'turn'
             union all
             select created_at, {_MEMORY}, seq from memories where session = :session and status = 'active'
             order by 1, 2, 3 limit :limit offset :skip""",
         {"session": session, "limit": limit, "skip": skip},
     )
-    return _read(db, [_Spot(*row) for row in found])
+    return _read(db, [_Position(*row) for row in rows])
 
 
-def _spot(db: sqlite3.Connection, one: Memory | Passage) -> _Spot:
-    table, name = (_MEMORY, "memories") if isinstance(one, Memory) else (_TURN, "passages")
-    (seq,) = db.execute(f"select seq from {name} where id = ?", (one.id,)).fetchone()
-    return _Spot(time_to_text(one.created_at), table, seq)
+def _position(db: sqlite3.Connection, entry: Memory | Passage) -> _Position:
+    table, name = (_MEMORY, "memories") if isinstance(entry, Memory) else (_TURN, "passages")
+    (seq,) = db.execute(f"select seq from {name} where id = ?", (entry.id,)).fetchone()
+    return _Position(time_to_text(entry.created_at), table, seq)
 
 
-def _neighbours(db: sqlite3.Connection, project: str, spot: _Spot, side: Literal["<", ">"], number: int) -> list[_Spot]:
-    """The nearest memories and turns on one side. Each table by itself, along its index."""
+def _neighbours(
+    db: sqlite3.Connection, project: str, position: _Position, side: Literal["<", ">"], number: int
+) -> list[_Position]:
+    """Return the nearest memories and turns on one side. Each table is read along its index."""
     order = "desc" if side == "<" else "asc"
-    values = {"project": project, "at": spot.at, "table": spot.table, "seq": spot.seq, "limit": number}
-    found = [
-        _Spot(*row)
+    values = {"project": project, "at": position.at, "table": position.table, "seq": position.seq, "limit": number}
+    positions = [
+        _Position(*row)
         for name, table, condition in (
             ("memories", _MEMORY, "status = 'active'"),
             ("passages", _TURN, "kind = 'turn'"),
@@ -101,22 +103,22 @@ def _neighbours(db: sqlite3.Connection, project: str, spot: _Spot, side: Literal
             values,
         )
     ]
-    return sorted(found, reverse=side == "<")[:number]
+    return sorted(positions, reverse=side == "<")[:number]
 
 
-def _turn_of(db: sqlite3.Connection, memory: Memory) -> list[_Spot]:
-    """The turn in which a memory was first seen, if its text is kept."""
-    found = db.execute(
+def _turn_of(db: sqlite3.Connection, memory: Memory) -> list[_Position]:
+    """Return the turn in which a memory was first seen, if the text of the turn is kept."""
+    rows = db.execute(
         f"""select created_at, {_TURN}, seq from passages where kind = 'turn' and session = :session
               and source in (select turn from sightings where memory = :id)
             order by created_at limit 1""",
         {"session": memory.session, "id": memory.id},
     )
-    return [_Spot(*row) for row in found]
+    return [_Position(*row) for row in rows]
 
 
-def _read(db: sqlite3.Connection, spots: Sequence[_Spot]) -> list[Memory | Passage]:
-    known = memories.by_seq(db, [one.seq for one in spots if one.table == _MEMORY])
-    turns = passages.by_seq(db, [one.seq for one in spots if one.table == _TURN])
-    found = ((known if one.table == _MEMORY else turns).get(one.seq) for one in spots)
-    return [one for one in found if one is not None]
+def _read(db: sqlite3.Connection, positions: Sequence[_Position]) -> list[Memory | Passage]:
+    known = memories.by_seq(db, [position.seq for position in positions if position.table == _MEMORY])
+    turns = passages.by_seq(db, [position.seq for position in positions if position.table == _TURN])
+    entries = ((known if position.table == _MEMORY else turns).get(position.seq) for position in positions)
+    return [entry for entry in entries if entry is not None]

@@ -39,7 +39,7 @@ from claude_mem_lite.store import lesson_candidates, memories, model_calls, sess
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.store.projects import changes, lookup, marks, rows, splits
-from claude_mem_lite.store.projects.splits import Split
+from claude_mem_lite.store.projects.splits import SplitPlan
 from claude_mem_lite.worker import event_location
 
 AMENDING = ("edit", "pin", "confirm", "retire", "reinstate", "supersede", "approve")
@@ -141,15 +141,15 @@ def _takers(name: str, old: str, new: str, queue: Queue, db: sqlite3.Connection)
     return {folder: text(project) for folder, project in found.items()}
 
 
-def _split(name: str, folder: str, called: str, queue: Queue, db: sqlite3.Connection) -> Split:
+def _split(name: str, folder: str, called: str, queue: Queue, db: sqlite3.Connection) -> SplitPlan:
     """Return what is to be split, as it was when the command was first carried out."""
     found = event_findings.of_event(queue, name).get("split")
     if not isinstance(found, dict):
         split = splits.plan(db, folder, called)
         event_findings.note(queue, name, {"split": {**asdict(split), "elsewhere": list(split.elsewhere)}})
         return split
-    told = {field.name: text(found.get(field.name)) for field in fields(Split) if field.name != "elsewhere"}
-    return Split(**told, elsewhere=texts(found.get("elsewhere")))
+    told = {field.name: text(found.get(field.name)) for field in fields(SplitPlan) if field.name != "elsewhere"}
+    return SplitPlan(**told, elsewhere=texts(found.get("elsewhere")))
 
 
 def _remember(
@@ -197,7 +197,7 @@ def _remember(
     )
     candidate = None
     if is_agents:
-        saved = memories.ids_made(db, memory.session, BY_AGENT) if memory.session else set()
+        saved = memories.ids_made_by(db, memory.session, BY_AGENT) if memory.session else set()
         agent_notes.refuse_too_many_saves(len(saved - {memory.id}))
         save_links.refuse_dismissed(db, memory, likeness)
         memory = agent_notes.checked(quarantine.without_approval(memory), heard_in, queue, db)

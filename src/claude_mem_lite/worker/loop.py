@@ -98,7 +98,7 @@ class Loop:
         self._inbox_db = inbox_db
         self._memory_db = memory_db
         self._copies = Copies(home.spool_kept, files.is_home_replaced)
-        self._queue = Queue(inbox_db, lambda: change_counter.so_far(memory_db), self._copies)
+        self._queue = Queue(inbox_db, lambda: change_counter.count_of(memory_db), self._copies)
         self.backing_up = BackingUp(home, memory_db, inbox_db, clock)
         self._intake = Intake(home, self._queue, clock, self.has_files)
         self._model_turns = ModelTurns(inbox_db)
@@ -412,7 +412,7 @@ class Loop:
         """Render the folders of projects whose context changed anew."""
         if changed and self.has_files():
             self._unrendered = set() if "" in changed else self._unrendered - changed
-            see, search = self.looking.open_ahead, self.search.unexplained
+            see, search = self.looking.open_ahead, self.search.search_without_reasons
             dbs = self._memory_db, self.readers.open
             prerendered.refresh(self.home, *dbs, self.config, changed, self.clock(), see, search)
 

@@ -59,8 +59,8 @@ def mend_words(home: Home, db: sqlite3.Connection) -> bool:
     if not home.suspect.exists():
         return False
     with atomic(db):
-        fts.mend(db)
-        passages.mend(db)
+        fts.repair(db)
+        passages.repair(db)
     home.suspect.unlink(missing_ok=True)
     return True
 
@@ -115,6 +115,6 @@ def _forget_again(home: Home, dbs: Databases, now: datetime) -> None:
 
 def _steps(backup: backup_files.Backup) -> int:
     try:
-        return len(MEMORY_MIGRATIONS) - backup_files.look_into(backup.path).steps_behind
+        return len(MEMORY_MIGRATIONS) - backup_files.check(backup.path).steps_behind
     except (MemoryLiteError, sqlite3.Error, OSError):
         return -1

@@ -102,7 +102,7 @@ def _order(home: Home, now: datetime) -> Path | None:
         return None
     backup = Path(text(told.get("backup")))
     try:
-        backup_files.look_into(backup)
+        backup_files.check(backup)
     except Exception as error:  # noqa: BLE001  else each worker to come would meet it again
         _give_up(home, backup, error, now)
         return None
@@ -212,7 +212,7 @@ def _recover(home: Home, trouble: str, now: datetime) -> None:
     """The newest good backup in the place of what is damaged; a new database when there is none."""
     aside = _new_aside(home, DAMAGED, home.memory_db, now)
     log.error("memory.db is recovered", extra={"aside": aside})
-    backup = next(backup_files.good_ones(home.backups, _own_lineage(home)), None)
+    backup = next(backup_files.restorable(home.backups, _own_lineage(home)), None)
     kept = f" What was there is kept in {aside}." if home.memory_db.exists() else ""
     step = ""
     if backup is None:

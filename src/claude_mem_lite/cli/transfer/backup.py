@@ -76,7 +76,7 @@ def restore(ctx: click.Context, chosen: str | None, yes: bool, as_json: bool) ->
     """
     home = chosen_home()
     path = _find(home, chosen)
-    contents = backup_files.look_into(path)
+    contents = backup_files.check(path)
     _refuse_another_version(home)
     if not yes:
         if not sys.stdin.isatty():
@@ -130,7 +130,7 @@ def _withdraw(home: Home, *, is_stopped: bool) -> None:
 def _find(home: Home, chosen: str | None) -> Path:
     """The file that is meant."""
     if chosen is None:
-        newest = next(backup_files.good_ones(home.backups, change_counter.of_file(home.memory_db)), None)
+        newest = next(backup_files.restorable(home.backups, change_counter.of_file(home.memory_db)), None)
         if newest is None:
             raise MemoryLiteError(
                 "there is no backup that can be restored", "`claude-mem-lite backup --list` shows what there is"
@@ -180,7 +180,7 @@ def _list(home: Home, as_json: bool) -> None:
 def _contents(one: Backup) -> tuple[Contents | None, str]:
     """What is in a backup, or why it cannot be used."""
     try:
-        return backup_files.look_into(one.path), ""
+        return backup_files.check(one.path), ""
     except MemoryLiteError as error:
         return None, error.message
 

@@ -119,7 +119,7 @@ class ProjectScan:
     def _scan_active(self) -> Iterator[None]:
         for page in memory_queries.pages(self.db, self.target.place.project):
             self.branches |= page.branches
-            rows = [row for row in page.tied if not is_hidden(row.branch, row.created_at, self.target.hidden)]
+            rows = [row for row in page.anchored if not is_hidden(row.branch, row.created_at, self.target.hidden)]
             touched = self._touched({row.seq: row.anchors for row in rows})
             self.verdict_cache.note_same(self.target.place, {row.seq for row in rows} - touched.keys())
             yield

@@ -17,7 +17,7 @@ from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, read_anchor
 from claude_mem_lite.code.syntax.changes import PRESENT
 from claude_mem_lite.models import SAVED_BY_AGENT, Memory, Place
-from claude_mem_lite.store.symbol_changes import Rename
+from claude_mem_lite.store.symbol_changes import SymbolRename
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
 _CheckedAnchor = tuple[CodeAnchor, AnchorResult]
@@ -36,7 +36,7 @@ class Freshness:
     reasons: tuple[str, ...] = ()
     is_settled: bool = field(default=True, compare=False)
     """True if the verdict holds until the anchored files change, see `AnchorResult`."""
-    renamed: tuple[Rename, ...] = field(default=(), compare=False)
+    renamed: tuple[SymbolRename, ...] = field(default=(), compare=False)
     """Present names of renamed functions."""
     is_in_doubt: bool = field(default=False, compare=False)
     """True for an unknown verdict with a missing part, if time ran out before the search."""
@@ -107,7 +107,9 @@ def _verdict(memory: Memory, checked: Sequence[_CheckedAnchor]) -> Freshness:
     reasons = tuple(dict.fromkeys(result.reason for result in results if result.reason))
     states = {result.state for result in results}
     is_settled = all(result.is_settled for result in results)
-    renamed = tuple(Rename(anchor.file, anchor.name, result.name_now) for anchor, result in checked if result.name_now)
+    renamed = tuple(
+        SymbolRename(anchor.file, anchor.name, result.name_now) for anchor, result in checked if result.name_now
+    )
     if states <= {"same"}:
         return Freshness("fresh", reasons, is_settled, renamed)
     if "unknown" in states and "changed" not in states:

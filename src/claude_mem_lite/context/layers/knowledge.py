@@ -73,7 +73,7 @@ def _knowledge(
 ) -> list[Item]:
     found = _found(db, occasion, scopes, kinds)
     verdicts = occasion.checkout.freshness(found)
-    tallies = receipts.standing_tallies(db, [memory.id for memory in found], at_need=False)
+    tallies = receipts.tallies_since_last_seen(db, [memory.id for memory in found], at_need=False)
     candidates = []
     for memory in found:
         made = score(memory, occasion.now, setting.task, tallies.get(memory.id, Tally()))

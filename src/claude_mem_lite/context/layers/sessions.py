@@ -25,14 +25,14 @@ UNUSED = "no session had use for it"
 
 def memory_factors(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, float]:
     """What the relevance of memories is multiplied by; 1 where nothing is known."""
-    tallies = receipts.standing_tallies(db, ids, at_need=False)
+    tallies = receipts.tallies_since_last_seen(db, ids, at_need=False)
     return {id_: start_factor(tallies[id_]) if id_ in tallies else NEUTRAL for id_ in ids}
 
 
 def session_factors(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, float]:
     """Return the use of sessions; one at 0 is not told of any more. Of sessions much more is used than of memories, and
     each is told to few before newer ones take its place: the rule of moments of need fits."""
-    tallies = receipts.standing_tallies(db, ids, at_need=False)
+    tallies = receipts.tallies_since_last_seen(db, ids, at_need=False)
     return {id_: factor(tallies[id_]) if id_ in tallies else NEUTRAL for id_ in ids}
 
 
@@ -202,7 +202,7 @@ def last_sessions(db: sqlite3.Connection, occasion: Occasion, limit: int) -> lis
             project=occasion.place.project,
             since=occasion.since,
             without=occasion.session,
-            told_only=True,
+            with_headline=True,
             hidden=left_out,
             limit=limit,
         )
@@ -219,7 +219,7 @@ def are_all_elsewhere(found: list[Session], occasion: Occasion) -> bool:
 
 def without_code(db: sqlite3.Connection, occasion: Occasion, found: Sequence[str]) -> set[str]:
     """Those of the sessions that changed code of which nothing is here: reverted, deleted, or never brought here."""
-    tied = memories.tied_to_code(db, list(dict.fromkeys(found)), _MAX_TIED)
+    tied = memories.anchored_to_code(db, list(dict.fromkeys(found)), _MAX_TIED)
     verdicts = occasion.checkout.freshness(tied)
     left = {memory.session for memory in tied if verdict_of(memory, verdicts) != "gone"}
     return {memory.session for memory in tied} - left

@@ -25,7 +25,7 @@ from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.store.index import fts
 
 Weigh = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[Weighed]]
-"""As `search.hybrid.Search.weigh`."""
+"""As `search.hybrid.Search.score_memories`."""
 MAX_ITEMS = 3
 _MAX_WEIGHED = 24
 _MAX_LOOKED_AT = 8
@@ -163,7 +163,7 @@ class _Choosing:
         matches |= {one.memory.id: self._match_among_few(one) for one in young}
         own = [one.memory for one in weighed if one.memory.origin not in FOREIGN_ORIGINS]
         support = scoring.supports([(memory.session, matches[memory.id].value) for memory in own])
-        tallies = receipts.standing_tallies(self.db, list(matches), at_need=True)
+        tallies = receipts.tallies_since_last_seen(self.db, list(matches), at_need=True)
         scored = [
             self._candidate(one.memory, matches[one.memory.id], support, tallies.get(one.memory.id, Tally()))
             for one in weighed

@@ -122,7 +122,7 @@ def replace_by(db: sqlite3.Connection, id_: str, successor: str | None) -> bool:
     ).fetchone()
     if row is None:
         return False
-    fts.mark_again(db, row["seq"], memories.from_row(row))
+    fts.update_filter_tokens(db, row["seq"], memories.from_row(row))
     memory_links.drop_conflicts(db, id_)
     return True
 
@@ -148,7 +148,7 @@ def bring_back(db: sqlite3.Connection, id_: str) -> Memory | None:
     ).fetchone()
     if row is None:
         return None
-    fts.mark_again(db, row["seq"], memories.from_row(row))
+    fts.update_filter_tokens(db, row["seq"], memories.from_row(row))
     last = memories.find(db, chain[-1]) if len(chain) > 1 else None
     return last if last is not None and last.status == "active" else None
 

@@ -147,7 +147,7 @@ def _made(
 ) -> Memory | None:
     """Return the lesson of a candidate; None when the user has had it forgotten."""
     memory = quarantine.checked(evidence.users_words(candidate, told, is_everywhere=is_everywhere))
-    return None if tombstones.is_said_again(db, memory) else memory
+    return None if tombstones.repeats_forgotten(db, memory) else memory
 
 
 def _widened(memory: Memory, is_everywhere: bool) -> Memory:

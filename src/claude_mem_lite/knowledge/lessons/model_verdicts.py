@@ -33,7 +33,7 @@ def keep(
         if candidate is None or collection.is_dismissed(db, turn.project, lesson.lesson, likeness):
             continue
         memory = quarantine.checked_save(_memory(lesson, candidate, turn, place, made_by))
-        if memory.status != "active" or tombstones.is_said_again(db, memory):
+        if memory.status != "active" or tombstones.repeats_forgotten(db, memory):
             continue
         worded = evidence.in_other_words(memory, candidate, evidence.WORDED_BY_MODEL_LEAD)
         stored = remember.add(db, worded, turn.key, now)

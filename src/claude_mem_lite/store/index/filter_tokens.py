@@ -1,8 +1,7 @@
-"""What a word index knows of a row besides its words: marks, words that no text contains, in their own column.
+"""Filter tokens of the word index, and filters as SQL over `memories` and `passages`.
 
-A filter that is asked by marks costs as little as a rare word; all others look at every row that has the words.
-
-Filters -> SQL over `memories` and `passages`: what a hit must be besides relevant."""
+A filter token is a word that no text contains, in the column `marks`: for scope, kind, branch, status, date and
+files. A filter by tokens costs as little as a rare word; any other filter reads every row that has the words."""
 
 import hashlib
 import json
@@ -16,97 +15,110 @@ from claude_mem_lite.timestamps import time_to_text
 
 _EVERYWHERE = "everywhere"
 KINDS_OF_FILES: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
-"""What may have to be minded where a file is opened; only of them the files are marked."""
-# What is older or younger has the marks of the first or the last day: each year asked for takes 8 µs a word.
+"""Kinds that may matter when a file is opened; only these kinds have tokens for files."""
+# Earlier and later times get the tokens of the first or the last day: each year in a query takes 8 µs a word.
 _FIRST_DAY, _LAST_DAY = date(2020, 1, 1), date(2039, 12, 31)
+Condition = tuple[str, dict[str, object]]
+
+# The plus signs keep SQLite from using an index of scope or status when the rows are given.
+_HOLDS_IN_PROJECT = "(+memories.scope = :in_project or +memories.scope not like 'project:%')"
+# Each path may be relative to a root of its own, so either may be the end of the other.
+_NAMES_FILE = """exists (select 1 from json_each(memories.files) where value = :file
+    or substr(value, -length(:file) - 1) = '/' || :file or substr(:file, -length(value) - 1) = '/' || value)"""
 
 
 def of_memory(memory: Memory) -> str:
-    marks = [scope_mark(memory.scope), kind_mark(memory.kind), branch_mark(memory.branch), *_moment(memory.created_at)]
+    tokens = [
+        scope_token(memory.scope),
+        kind_token(memory.kind),
+        branch_token(memory.branch),
+        *_date_tokens(memory.created_at),
+    ]
     if not memory.scope.startswith("project:"):
-        marks.append(scope_mark(_EVERYWHERE))
+        tokens.append(scope_token(_EVERYWHERE))
     if memory.status != "active":
-        marks.append(status_mark(memory.status))
+        tokens.append(status_token(memory.status))
     if memory.kind in KINDS_OF_FILES:
-        marks += dict.fromkeys(_marks_of_files(memory))
-    return " ".join(marks)
+        tokens += dict.fromkeys(_file_tokens(memory))
+    return " ".join(tokens)
 
 
 def of_passage(project: str, created_at: datetime) -> str:
-    return " ".join((_project_mark(project), *_moment(created_at)))
+    return " ".join((_project_token(project), *_date_tokens(created_at)))
 
 
 def for_memories(filters: Filters) -> str:
-    """The marks of memories that may fit, as an expression of FTS5; empty when all may."""
-    asked = []
+    """Return an FTS5 expression for the tokens of memories that may match the filters; '' if all may match."""
+    groups = []
     if filters.project:
-        asked.append([_project_mark(filters.project), scope_mark(_EVERYWHERE)])
+        groups.append([_project_token(filters.project), scope_token(_EVERYWHERE)])
     if filters.scope:
-        asked.append([scope_mark(filters.scope)])
+        groups.append([scope_token(filters.scope)])
     if filters.kinds:
-        asked.append([kind_mark(kind) for kind in filters.kinds])
+        groups.append([kind_token(kind) for kind in filters.kinds])
     if filters.branch:
-        asked.append([branch_mark(filters.branch)])
+        groups.append([branch_token(filters.branch)])
     if filters.statuses and "active" not in filters.statuses:
-        asked.append([status_mark(status) for status in filters.statuses])
-    return _all_of((*asked, *_between(filters)))
+        groups.append([status_token(status) for status in filters.statuses])
+    return _all_of((*groups, *_between(filters)))
 
 
 def for_passages(filters: Filters) -> str:
-    """The same for passages."""
-    projects = [[_project_mark(filters.project)]] if filters.project else []
+    """Return the FTS5 expression for passages."""
+    projects = [[_project_token(filters.project)]] if filters.project else []
     return _all_of((*projects, *_between(filters)))
 
 
-def scope_mark(scope: str) -> str:
-    return _mark("sc", scope)
+def scope_token(scope: str) -> str:
+    return _token("sc", scope)
 
 
-def kind_mark(kind: Kind) -> str:
-    return _mark("ki", kind)
+def kind_token(kind: Kind) -> str:
+    return _token("ki", kind)
 
 
-def branch_mark(branch: str) -> str:
-    return _mark("br", branch)
+def branch_token(branch: str) -> str:
+    return _token("br", branch)
 
 
-def status_mark(status: Status) -> str:
-    """Only memories that are not active have one: a mark that nearly all have would narrow nothing."""
-    return _mark("st", status)
+def status_token(status: Status) -> str:
+    """Return the token of a status. Active memories have no token, because a token of nearly all rows would narrow
+    nothing."""
+    return _token("st", status)
 
 
-def anchor_mark(anchor: str) -> str:
-    return _mark("an", anchor)
+def anchor_token(anchor: str) -> str:
+    return _token("an", anchor)
 
 
-def file_mark(path: str) -> str:
-    """A file or folder by its path, or by the end of one: as much of it as is known."""
-    return _mark("fi", path.removeprefix("./").rstrip("/").lower())
+def file_token(path: str) -> str:
+    """Return the token of a file or folder by its path, or by the end of its path."""
+    return _token("fi", path.removeprefix("./").rstrip("/").lower())
 
 
-def _marks_of_files(memory: Memory) -> Iterator[str]:
-    """Files that a memory names or is tied to, each by what it is called there and by its name alone."""
-    tied = (anchor.file for text in memory.anchors if (anchor := read_anchor(text)))
-    for path in (*memory.files, *(symbol.file for symbol in memory.symbols), *tied):
-        yield file_mark(path)
-        yield file_mark(path.rstrip("/").rpartition("/")[2])
+def _file_tokens(memory: Memory) -> Iterator[str]:
+    """Yield tokens for the files of a memory and of its anchors, each by path and by name alone."""
+    anchored = (anchor.file for text in memory.anchors if (anchor := read_anchor(text)))
+    for path in (*memory.files, *(symbol.file for symbol in memory.symbols), *anchored):
+        yield file_token(path)
+        yield file_token(path.rstrip("/").rpartition("/")[2])
 
 
-def _project_mark(project: str) -> str:
-    return scope_mark(f"project:{project}")
+def _project_token(project: str) -> str:
+    return scope_token(f"project:{project}")
 
 
-def _mark(prefix: str, name: str) -> str:
+def _token(prefix: str, name: str) -> str:
     return prefix + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:20]
 
 
-def _all_of(asked: Iterable[Iterable[str]]) -> str:
-    return " AND ".join(f"marks : ({' OR '.join(marks)})" for marks in asked)
+def _all_of(groups: Iterable[Iterable[str]]) -> str:
+    return " AND ".join(f"marks : ({' OR '.join(tokens)})" for tokens in groups)
 
 
-def _moment(at: datetime) -> tuple[str, str, str]:
+def _date_tokens(at: datetime) -> tuple[str, str, str]:
     day = _day(at)
-    return _when(day.year), _when(day.year, day.month), _when(day.year, day.month, day.day)
+    return _date_token(day.year), _date_token(day.year, day.month), _date_token(day.year, day.month, day.day)
 
 
 def _between(filters: Filters) -> list[list[str]]:
@@ -114,21 +126,21 @@ def _between(filters: Filters) -> list[list[str]]:
         return []
     first = _day(filters.since) if filters.since else _FIRST_DAY
     last = _day(filters.until) if filters.until else _LAST_DAY
-    return [list(_days(first, last)) or [_mark("no", "such day")]]
+    return [list(_days(first, last)) or [_token("no", "such day")]]
 
 
 def _days(first: date, last: date) -> Iterator[str]:
-    """The marks of all days from the first to the last: years and months where they are whole."""
+    """Yield the tokens of all days from the first to the last: years and months where they are complete."""
     day = first
     while day <= last:
         if day.month == day.day == 1 and date(day.year, 12, 31) <= last:
-            yield _when(day.year)
+            yield _date_token(day.year)
             day = date(day.year, 12, 31)
         elif day.day == 1 and (end := _end_of_month(day)) <= last:
-            yield _when(day.year, day.month)
+            yield _date_token(day.year, day.month)
             day = end
         else:
-            yield _when(day.year, day.month, day.day)
+            yield _date_token(day.year, day.month, day.day)
         day += timedelta(days=1)
 
 
@@ -137,25 +149,16 @@ def _end_of_month(day: date) -> date:
 
 
 def _day(at: datetime) -> date:
-    """The day of a moment, within those that have marks."""
+    """Return the day of a time, limited to the days that have tokens."""
     return min(max(at.astimezone(UTC).date(), _FIRST_DAY), _LAST_DAY)
 
 
-def _when(*parts: int) -> str:
+def _date_token(*parts: int) -> str:
     return "at" + "x".join(map(str, parts))
 
 
-Condition = tuple[str, dict[str, object]]
-
-# The signs keep SQLite from walking an index of scope or status where it is given the rows.
-_HOLDS_IN_PROJECT = "(+memories.scope = :in_project or +memories.scope not like 'project:%')"
-# Both may be given from a root of their own: one is the end of the other.
-_NAMES_FILE = """exists (select 1 from json_each(memories.files) where value = :file
-    or substr(value, -length(:file) - 1) = '/' || :file or substr(:file, -length(value) - 1) = '/' || value)"""
-
-
 def of_memories(filters: Filters) -> Condition:
-    """All that is asked of a memory, as a condition on a row of `memories`, with its values."""
+    """Return the filters as an SQL condition on a row of `memories`, with its values."""
     parts: list[str] = []
     values: dict[str, object] = {}
     if filters.project:
@@ -176,12 +179,12 @@ def of_memories(filters: Filters) -> Condition:
     if filters.file:
         parts.append(_NAMES_FILE)
         values["file"] = _sound(filters.file)
-    when, moments = _condition_when("memories", filters)
-    return " and ".join((*parts, *when)) or "true", values | moments
+    times, bounds = _time_conditions("memories", filters)
+    return " and ".join((*parts, *times)) or "true", values | bounds
 
 
 def of_passages(filters: Filters) -> Condition:
-    """The same for a row of `passages`."""
+    """Return the filters as an SQL condition on a row of `passages`, with its values."""
     if not filters.admits_passages():
         return "false", {}
     parts: list[str] = []
@@ -189,17 +192,17 @@ def of_passages(filters: Filters) -> Condition:
     if filters.project:
         parts.append("+passages.project = :project")
         values["project"] = _sound(filters.project)
-    when, moments = _condition_when("passages", filters)
-    return " and ".join((*parts, *when)) or "true", values | moments
+    times, bounds = _time_conditions("passages", filters)
+    return " and ".join((*parts, *times)) or "true", values | bounds
 
 
 def matching(db: sqlite3.Connection, filters: Filters, seqs: Sequence[int]) -> set[int]:
-    """Which of these memories are all that is asked."""
+    """Return the memories of a list that match the filters."""
     return _matching(db, "memories", of_memories(filters), seqs)
 
 
 def matching_passages(db: sqlite3.Connection, filters: Filters, seqs: Sequence[int]) -> set[int]:
-    """Which of these passages are all that is asked."""
+    """Return the passages of a list that match the filters."""
     return _matching(db, "passages", of_passages(filters), seqs)
 
 
@@ -212,7 +215,7 @@ def _matching(db: sqlite3.Connection, table: str, condition: Condition, seqs: Se
     return {row["seq"] for row in rows}
 
 
-def _condition_when(table: str, filters: Filters) -> tuple[list[str], dict[str, object]]:
+def _time_conditions(table: str, filters: Filters) -> tuple[list[str], dict[str, object]]:
     parts, values = [], dict[str, object]()
     if filters.since is not None:
         parts.append(f"+{table}.created_at >= :since")
@@ -224,5 +227,5 @@ def _condition_when(table: str, filters: Filters) -> tuple[list[str], dict[str, 
 
 
 def _sound(text: str) -> str:
-    """The text with half characters replaced: SQLite takes none."""
+    """Return the text with lone surrogates replaced, because SQLite rejects them."""
     return text.encode("utf-8", "replace").decode()

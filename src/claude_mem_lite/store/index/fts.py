@@ -1,6 +1,6 @@
-"""The word index over memories, `memories_fts`: derived, can be rebuilt.
+"""The word index over memories, `memories_fts`: derived, and rebuildable.
 
-Where a memory holds, of what kind it is and the like are marks in its row, so that a match can ask for them."""
+Filter tokens in each row let a match select by scope, kind, branch, status and date."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from claude_mem_lite.models import Filters, Kind, Memory
 from claude_mem_lite.store.index import filter_tokens, ranking
 from claude_mem_lite.text import index_text, query_words
 
-# Title, summary, facts, files with symbols and tags, detail; marks tell nothing.
+# Weights of title, summary, facts, files with symbols and tags, detail, and filter tokens.
 _INDEX = ranking.WordIndex("memories_fts", "2.0, 1.0, 1.0, 2.0, 1.0, 0.0")
 _HASTY_INDEX = replace(_INDEX, share=0.2, is_hasty=True)
 _MAX_WORDS = 16
@@ -20,9 +20,9 @@ _MIN_KNOWN = 0.6
 
 
 def naming_file(file: str) -> str:
-    """What a row that names a file matches, as an expression; nothing when its name has no words.
+    """Return an FTS5 expression for rows that name a file; '' if the file name has no words.
 
-    A file that fits has the same name, whatever folder either is given from."""
+    Matching files have the same name, whatever folder either path is relative to."""
     words = _file_words(file)
     return f"files : ({' AND '.join(map(ranking.phrase, words))})" if words else ""
 
@@ -40,7 +40,7 @@ def add(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
             "files": " ".join(
                 (
                     index_text("\n".join((*memory.files, *symbols, *memory.tags))),
-                    *map(filter_tokens.anchor_mark, memory.anchors),
+                    *map(filter_tokens.anchor_token, memory.anchors),
                 )
             ),
             "detail": index_text(memory.detail),
@@ -49,8 +49,8 @@ def add(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
     )
 
 
-def mark_again(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
-    """A memory is no longer what its marks say; its words stay as they are."""
+def update_filter_tokens(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
+    """Update the filter tokens of a changed memory; its words stay unchanged."""
     db.execute("update memories_fts set marks = ? where rowid = ?", (filter_tokens.of_memory(memory), seq))
 
 
@@ -64,54 +64,54 @@ def remove_orphans(db: sqlite3.Connection) -> None:
 
 
 def scrub(db: sqlite3.Connection) -> None:
-    """Have the words of removed memories leave the file."""
+    """Rewrite the index, so that the words of removed memories leave the file."""
     ranking.scrub(db, _INDEX)
 
 
-def is_damaged(db: sqlite3.Connection) -> bool:
-    return ranking.is_damaged(db, _INDEX)
+def is_corrupt(db: sqlite3.Connection) -> bool:
+    return ranking.is_corrupt(db, _INDEX)
 
 
-def mend(db: sqlite3.Connection) -> None:
-    """Make the index sound again if it is damaged."""
-    ranking.mend(db, _INDEX)
+def repair(db: sqlite3.Connection) -> None:
+    """Repair the index if it is corrupt."""
+    ranking.repair(db, _INDEX)
 
 
 def search(
     db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int, *, hasty: bool = False
 ) -> list[tuple[int, float]]:
-    """Row numbers with their score, best first, of memories that have any of the words and are what is asked.
+    """Return row numbers with scores, best first, of memories that have any of the words and match the filters.
 
-    `hasty`: among very many memories less than half of the usual work is done, for the very best of them."""
+    `hasty` does less than half of the usual work among very many memories, for the very best hits only."""
     index = _HASTY_INDEX if hasty else _INDEX
     return ranking.best_rows(
-        db, index, words, _held(filters), lambda seqs: filter_tokens.matching(db, filters, seqs), limit
+        db, index, words, _filter_match(filters), lambda seqs: filter_tokens.matching(db, filters, seqs), limit
     )
 
 
 def highest(db: sqlite3.Connection) -> int:
-    """The highest row number: about how many memories there are."""
+    """Return the highest row number: about the number of memories."""
     return ranking.highest_row(db, _INDEX)
 
 
 def with_anchor(db: sqlite3.Connection, anchor: str, scope: str, limit: int) -> list[int]:
-    """The row numbers of memories of a scope that are tied to an anchor, newest first."""
-    match = f"files : {filter_tokens.anchor_mark(anchor)} AND marks : {filter_tokens.scope_mark(scope)}"
+    """Return the row numbers of memories of a scope with an anchor, newest first."""
+    match = f"files : {filter_tokens.anchor_token(anchor)} AND marks : {filter_tokens.scope_token(scope)}"
     return _rows(db, match, "rowid desc", limit)
 
 
-def tied_to(db: sqlite3.Connection, anchors: Sequence[str], project: str, limit: int) -> list[int]:
-    """The row numbers of memories that are tied to any of these anchors and may hold in a project, newest first."""
-    tied = " OR ".join(map(filter_tokens.anchor_mark, anchors))
-    match = f"files : ({tied}) AND {filter_tokens.for_memories(Filters(project=project))}"
-    return _rows(db, match, "rowid desc", limit) if tied else []
+def anchored_to(db: sqlite3.Connection, anchors: Sequence[str], project: str, limit: int) -> list[int]:
+    """Return the row numbers of memories with any of these anchors that may hold in a project, newest first."""
+    anchors_match = " OR ".join(map(filter_tokens.anchor_token, anchors))
+    match = f"files : ({anchors_match}) AND {filter_tokens.for_memories(Filters(project=project))}"
+    return _rows(db, match, "rowid desc", limit) if anchors_match else []
 
 
 def about_files(db: sqlite3.Connection, paths: Sequence[str], project: str, limit: int) -> list[int]:
-    """The row numbers of guidance and decisions of a project, or such as hold everywhere, that name any of these files
-    and folders, or have a name like that, newest first."""
-    named = " OR ".join(map(filter_tokens.file_mark, paths))
-    scopes = " OR ".join(map(filter_tokens.scope_mark, (f"project:{project}", "universal")))
+    """Return the row numbers of guidance and decisions, of a project or of universal scope, that name any of these
+    files and folders, or a file of the same name, newest first."""
+    named = " OR ".join(map(filter_tokens.file_token, paths))
+    scopes = " OR ".join(map(filter_tokens.scope_token, (f"project:{project}", "universal")))
     match = f"marks : ({named}) AND marks : ({scopes})"
     return _rows(db, match, "rowid desc", limit) if named else []
 
@@ -121,56 +121,56 @@ def of_kinds_naming(
 ) -> list[int]:
     """Return the row numbers of memories of a project and these kinds that name any of these files, functions or
     classes in a text or among their files, newest first. A name counts as a whole."""
-    said = [words[: 1 if name.isidentifier() else None] for name in names if (words := _file_words(name))]
-    named = " OR ".join(f"({' AND '.join(map(ranking.phrase, words))})" for words in said)
-    of_kind = " OR ".join(map(filter_tokens.kind_mark, kinds))
-    in_project = filter_tokens.scope_mark(f"project:{project}")
+    words_of_names = [words[: 1 if name.isidentifier() else None] for name in names if (words := _file_words(name))]
+    named = " OR ".join(f"({' AND '.join(map(ranking.phrase, words))})" for words in words_of_names)
+    of_kind = " OR ".join(map(filter_tokens.kind_token, kinds))
+    in_project = filter_tokens.scope_token(f"project:{project}")
     match = f"{{title summary facts files}} : ({named}) AND marks : ({of_kind}) AND marks : {in_project}"
     return _rows(db, match, "rowid desc", limit) if named else []
 
 
 def alike(db: sqlite3.Connection, memory: Memory, limit: int) -> list[int]:
-    """The row numbers of memories of the same scope that may say the same, by an anchor or by their titles.
+    """Return the row numbers of memories of the same scope that may be duplicates, by an anchor or by their titles.
 
-    Only by the rarest words of the title: common ones would have all of a large project looked at."""
-    found = [seq for anchor in memory.anchors for seq in with_anchor(db, anchor, memory.scope, limit)]
-    scope = filter_tokens.scope_mark(memory.scope)
+    Only the rarest words of the title are used: common words would match all of a large project."""
+    seqs = [seq for anchor in memory.anchors for seq in with_anchor(db, anchor, memory.scope, limit)]
+    scope = filter_tokens.scope_token(memory.scope)
     phrases = [ranking.phrase(word) for word in query_words(memory.title)[:_MAX_WORDS]]
     times = {phrase: ranking.count(db, _INDEX, f"title : {phrase} AND marks : {scope}", _COMMON) for phrase in phrases}
     known = sorted((phrase for phrase in phrases if times[phrase]), key=lambda phrase: times[phrase])
     if len(known) < max(_MIN_KNOWN * len(phrases), 2):
-        return found
-    # Two of the rarest, so that one word may differ.
+        return seqs
+    # Pairs of the rarest words, so that one word may differ.
     rarest = known[:_RAREST]
     pairs = [f"({word} AND ({' OR '.join(rarest[at:])}))" for at, word in enumerate(rarest[:2], 1) if rarest[at:]]
-    return found + _rows(db, f"title : ({' OR '.join(pairs)}) AND marks : {scope}", "rowid", limit)
+    return seqs + _rows(db, f"title : ({' OR '.join(pairs)}) AND marks : {scope}", "rowid", limit)
 
 
 def count_with(db: sqlite3.Connection, word: str, scope: str, most: int) -> int:
-    """How many memories of a scope have a word, counted as far as matters."""
-    return ranking.count(db, _INDEX, f"{ranking.phrase(word)} AND marks : {filter_tokens.scope_mark(scope)}", most)
+    """Return the number of memories of a scope that have a word, counted up to `most`."""
+    return ranking.count(db, _INDEX, f"{ranking.phrase(word)} AND marks : {filter_tokens.scope_token(scope)}", most)
 
 
 def naming(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int) -> list[int]:
-    """The row numbers of memories of a scope that have any of these words in their title, newest first."""
+    """Return the row numbers of memories of a scope with any of these words in their title, newest first."""
     phrases = [ranking.phrase(token) for word in words[:_MAX_WORDS] for token in index_text(word).split()]
     if not phrases:
         return []
     return _rows(
-        db, f"title : ({' OR '.join(phrases)}) AND marks : {filter_tokens.scope_mark(scope)}", "rowid desc", limit
+        db, f"title : ({' OR '.join(phrases)}) AND marks : {filter_tokens.scope_token(scope)}", "rowid desc", limit
     )
 
 
 def count_everywhere(db: sqlite3.Connection, word: str, most: int) -> int:
-    """How many memories have a word, counted as far as matters."""
+    """Return the number of memories that have a word, counted up to `most`."""
     return ranking.count(db, _INDEX, ranking.phrase(word), most)
 
 
-def _held(filters: Filters) -> str:
-    """What the index can tell of the filters, as an expression; rows that match may still not fit."""
+def _filter_match(filters: Filters) -> str:
+    """Return the filters that the index can apply, as an expression; matching rows may still fail other filters."""
     parts = [filter_tokens.for_memories(filters)]
     if filters.file and (words := _file_words(filters.file)):
-        # One is enough: every row that has `py` would be counted for the score.
+        # One word is enough: every row that has `py` would be counted for the score.
         parts.append(f"files : {ranking.phrase(max(words, key=len))}")
     return " AND ".join(part for part in parts if part)
 

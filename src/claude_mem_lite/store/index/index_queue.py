@@ -1,7 +1,9 @@
-"""The table `unindexed`: documents whose vector has to be made, or made anew. Who changes a document notes it here,
-and the worker makes it when it has time.
+"""The tables `unindexed` and `derived_by`.
 
-The table `derived_by`: which version made which part of the index. Another one has that part made anew."""
+`unindexed` lists documents without a current vector. Whoever changes a document adds it to the table, and the worker
+computes the vector later.
+
+`derived_by` records the version that made each part of the index. A part of another version is rebuilt."""
 
 import json
 import sqlite3
@@ -11,20 +13,22 @@ from typing import Literal
 from claude_mem_lite.store.index import vectors
 from claude_mem_lite.store.index.vectors import ALL_DOCUMENTS
 
+Part = Literal["words", "vectors"]
+
 
 def note(db: sqlite3.Connection, document: int) -> None:
-    """A document is new or says something else; its words are in the index already."""
+    """Queue a document that is new or changed; its words are in the index already."""
     db.execute("insert or replace into unindexed (document, words) values (?, 0)", (document,))
 
 
 def drop(db: sqlite3.Connection, document: int) -> None:
-    """A document is gone, and all that was derived from its meaning with it."""
+    """Remove a deleted document from the queue, with its vectors."""
     done(db, [document])
     vectors.remove(db, [document])
 
 
 def waiting(db: sqlite3.Connection, limit: int, *, words_only: bool = False) -> list[tuple[int, bool]]:
-    """Documents to be worked on, newest first, and whether their words are to be indexed as well."""
+    """Return queued documents, newest first, each with a flag for words that must be indexed as well."""
     rows = db.execute(
         "select document, words from unindexed where words >= :least order by document desc limit :limit",
         {"least": int(words_only), "limit": limit},
@@ -40,7 +44,7 @@ def done(db: sqlite3.Connection, documents: Collection[int]) -> None:
 
 
 def words_done(db: sqlite3.Connection, documents: Collection[int]) -> None:
-    """Their vectors are still to be made."""
+    """Record that the words of documents are indexed; their vectors are still missing."""
     db.execute(
         "update unindexed set words = 0 where document in (select value from json_each(:documents))",
         {"documents": json.dumps(list(documents))},
@@ -48,7 +52,7 @@ def words_done(db: sqlite3.Connection, documents: Collection[int]) -> None:
 
 
 def all_again(db: sqlite3.Connection, *, words: bool) -> None:
-    """Have every document worked on again: its vector made anew, and its words too if asked for."""
+    """Queue every document: for a new vector, and for its words too if `words` is set."""
     db.execute(
         f"""insert into unindexed (document, words)
            select document, :words from ({ALL_DOCUMENTS}) where true
@@ -62,11 +66,8 @@ def count(db: sqlite3.Connection, *, words_only: bool = False) -> int:
     return int(number)
 
 
-Part = Literal["words", "vectors"]
-
-
 def version_of(db: sqlite3.Connection, part: Part) -> str:
-    """What a part of the index was made by; '' when it never was."""
+    """Return the version that made a part of the index; '' if none did."""
     row = db.execute("select version from derived_by where part = ?", (part,)).fetchone()
     return "" if row is None else str(row["version"])
 

@@ -1,6 +1,6 @@
-"""The tables `passages` and `passages_fts`: turns and session summaries as raw text that can be found.
+"""The tables `passages` and `passages_fts`: searchable raw text of turns and session summaries.
 
-Derived of `prompts` and `sessions`, whose words they follow; the text itself stays there."""
+Both tables are derived from `prompts` and `sessions`, and the text itself stays in these tables."""
 
 import json
 import sqlite3
@@ -9,29 +9,29 @@ from datetime import datetime
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import MAX_TITLE_LENGTH, Filters, Passage, PassageKind, Session
-from claude_mem_lite.store.ids import one_by_prefix, short_id
+from claude_mem_lite.store.ids import row_by_prefix, short_id
 from claude_mem_lite.store.index import filter_tokens, index_queue, ranking, vectors
 from claude_mem_lite.text import index_text, one_line, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
-# With as many rows as memories have, search at 100,000 took a fifth longer, and 95 % of the hits were the same.
+# With as many scored rows as for memories, search at 100,000 took a fifth longer, and 95 % of the hits were the same.
 _INDEX = ranking.WordIndex("passages_fts", "1.0, 1.0, 0.0", share=0.5)
 _ASKED = ("headline", "request")
-_TOLD = ("completed", "learned", "investigated", "notes")
+_PROSE = ("completed", "learned", "investigated", "notes")
 _LISTED = ("key_decisions", "next_steps", "files_edited", "files_read")
-# What is asked and answered in a passage's source, by kind; a session is asked by its headline and its request.
+# Prompt and reply of a passage, by kind; the prompt of a session is its headline and its request.
 _SOURCES = f"""
     select passages.*, prompts.text as asked, prompts.reply as answered, prompts.tasks as tasks,
         prompts.log as log,
-        {", ".join(f"sessions.{name}" for name in (*_ASKED, *_TOLD, *_LISTED))}
+        {", ".join(f"sessions.{name}" for name in (*_ASKED, *_PROSE, *_LISTED))}
     from passages
     left join prompts on passages.kind = 'turn' and prompts.turn = passages.source
     left join sessions on passages.kind = 'session' and sessions.id = passages.source"""
-_TELLS = " or ".join([f"{name} <> ''" for name in (*_ASKED, *_TOLD)] + [f"{name} <> '[]'" for name in _LISTED])
+_HAS_TEXT = " or ".join([f"{name} <> ''" for name in (*_ASKED, *_PROSE)] + [f"{name} <> '[]'" for name in _LISTED])
 
 
 def put_turn(db: sqlite3.Connection, turn: str, session: str, project: str, at: datetime, *texts: str) -> None:
-    """Make the texts of a turn findable, or no longer when nothing is left of them."""
+    """Index the texts of a turn, or remove its passage if all texts are empty."""
     if any(texts):
         _put(db, "turn", turn, session, project, at)
     else:
@@ -39,8 +39,8 @@ def put_turn(db: sqlite3.Connection, turn: str, session: str, project: str, at: 
 
 
 def put_session(db: sqlite3.Connection, session: Session) -> None:
-    """Make the summary of a session findable as it is told now, or no longer when it tells nothing."""
-    if any(getattr(session.summary, name) for name in (*_ASKED, *_TOLD, *_LISTED)):
+    """Index the summary of a session, or remove its passage if the summary is empty."""
+    if any(getattr(session.summary, name) for name in (*_ASKED, *_PROSE, *_LISTED)):
         _put(db, "session", session.id, session.id, session.project, session.last_event_at)
     else:
         _remove(db, "kind = 'session' and source = :source", session.id)
@@ -57,7 +57,7 @@ def remove_of_session(db: sqlite3.Connection, session: str) -> None:
 
 
 def add_missing(db: sqlite3.Connection, limit: int) -> int:
-    """Make passages of turns and sessions that have text and none; returns how many were added."""
+    """Add missing passages for turns and sessions with text, and return their number."""
     rows = db.execute(
         f"""select 'turn' as kind, prompts.turn as source, prompts.session as session, prompts.created_at as at,
                coalesce(sessions.project, '') as project
@@ -66,7 +66,7 @@ def add_missing(db: sqlite3.Connection, limit: int) -> int:
              and not exists (select 1 from passages where kind = 'turn' and source = prompts.turn)
            union all
            select 'session', id, id, last_event_at, project from sessions
-           where ({_TELLS})
+           where ({_HAS_TEXT})
              and not exists (select 1 from passages where kind = 'session' and source = sessions.id)
            limit :limit""",
         {"limit": limit},
@@ -76,20 +76,20 @@ def add_missing(db: sqlite3.Connection, limit: int) -> int:
     return len(rows)
 
 
-def is_damaged(db: sqlite3.Connection) -> bool:
-    return ranking.is_damaged(db, _INDEX)
+def is_corrupt(db: sqlite3.Connection) -> bool:
+    return ranking.is_corrupt(db, _INDEX)
 
 
-def mend(db: sqlite3.Connection) -> None:
-    """Remove passages whose source is gone or tells nothing, and words without a passage; a passage is of the project
-    that its session is of now. A damaged index is mended first. Their vectors are left to others."""
-    ranking.mend(db, _INDEX)
+def repair(db: sqlite3.Connection) -> None:
+    """Repair the index, remove passages without a source or text, move passages to the project of their session, and
+    remove words without a passage. Vectors are not changed."""
+    ranking.repair(db, _INDEX)
     db.execute(
         f"""delete from passages where not case kind
               when 'turn' then exists (
                 select 1 from prompts
                 where turn = passages.source and (text <> '' or reply <> '' or log <> ''))
-              else exists (select 1 from sessions where id = passages.source and ({_TELLS})) end"""
+              else exists (select 1 from sessions where id = passages.source and ({_HAS_TEXT})) end"""
     )
     db.execute(
         """update passages set project = sessions.project from sessions
@@ -99,12 +99,12 @@ def mend(db: sqlite3.Connection) -> None:
 
 
 def scrub(db: sqlite3.Connection) -> None:
-    """Have the words of removed passages leave the file."""
+    """Rewrite the index, so that the words of removed passages leave the file."""
     ranking.scrub(db, _INDEX)
 
 
 def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> list[tuple[int, float]]:
-    """Row numbers with their score, best first, of passages that have any of the words and are what is asked."""
+    """Return row numbers with scores, best first, of passages that have any of the words and match the filters."""
     if not filters.admits_passages():
         return []
 
@@ -115,19 +115,19 @@ def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit
 
 
 def highest(db: sqlite3.Connection) -> int:
-    """The highest row number: about how many passages there are."""
+    """Return the highest row number: about the number of passages."""
     return ranking.highest_row(db, _INDEX)
 
 
 def count_with(db: sqlite3.Connection, word: str, most: int) -> int:
-    """How many passages have a word, counted as far as matters."""
+    """Return the number of passages that have a word, counted up to `most`."""
     return ranking.count(db, _INDEX, ranking.phrase(word), most)
 
 
 def with_two_of(db: sqlite3.Connection, words: Sequence[str], limit: int) -> list[tuple[str, str]]:
-    """The turns and sessions, by kind and name, whose text has at least two of these words, the newest first."""
-    asked = [ranking.phrase(word) for word in words]
-    pairs = [f"({word} AND ({' OR '.join(asked[at:])}))" for at, word in enumerate(asked[:-1], 1)]
+    """Return the turns and sessions, by kind and name, with at least two of these words, the newest first."""
+    phrases = [ranking.phrase(word) for word in words]
+    pairs = [f"({word} AND ({' OR '.join(phrases[at:])}))" for at, word in enumerate(phrases[:-1], 1)]
     rows = db.execute(
         """select kind, source from passages where seq in (
              select rowid from passages_fts where passages_fts match :match order by rowid desc limit :limit)""",
@@ -137,13 +137,13 @@ def with_two_of(db: sqlite3.Connection, words: Sequence[str], limit: int) -> lis
 
 
 def source_of_turn(db: sqlite3.Connection, id_: str) -> str:
-    """The key of the turn that a passage tells; '' when it tells none."""
+    """Return the key of the turn of a passage; '' if the passage is no turn."""
     row = db.execute("select source from passages where id = ? and kind = 'turn'", (id_,)).fetchone()
     return str(row["source"]) if row else ""
 
 
 def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Passage]:
-    """Passages by their row number, as the index names them."""
+    """Return passages by row number, as used in the index."""
     rows = db.execute(
         f"{_SOURCES} where passages.seq in (select value from json_each(:seqs))", {"seqs": json.dumps(list(seqs))}
     )
@@ -156,14 +156,14 @@ def find(db: sqlite3.Connection, id_: str) -> Passage | None:
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Passage:
-    """A turn by its id or the beginning of it; a session by the whole id that search once showed for its summary."""
+    """Return a turn by id or id prefix; a session by the complete id that search once showed for its summary."""
     nobody = NotFound(f"there is no passage {id_or_prefix}", "`claude-mem-lite search` shows the ids")
-    known = "(passages.kind = 'turn' or passages.id = :id)"
-    return _from_row(one_by_prefix(db, _SOURCES, "passages", id_or_prefix, nobody, condition=known))
+    condition = "(passages.kind = 'turn' or passages.id = :id)"
+    return _from_row(row_by_prefix(db, _SOURCES, "passages", id_or_prefix, nobody, condition=condition))
 
 
 def index_words(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
-    """Write the words of a passage in the place of any it had."""
+    """Index the words of a passage, replacing former words."""
     db.execute("delete from passages_fts where rowid = ?", (seq,))
     db.execute(
         "insert into passages_fts (rowid, asked, answered, marks) values (:seq, :asked, :answered, :marks)",
@@ -176,8 +176,8 @@ def index_words(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
     )
 
 
-def mark_again(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
-    """Write the marks of a passage that belongs to another project now; its words stay as they are."""
+def update_filter_tokens(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
+    """Update the filter tokens of a passage that moved to another project; its words stay unchanged."""
     values = {"marks": filter_tokens.of_passage(passage.project, passage.created_at), "seq": seq}
     db.execute("update passages_fts set marks = :marks where rowid = :seq", values)
 
@@ -212,12 +212,12 @@ def _remove(db: sqlite3.Connection, condition: str, source: str) -> None:
 def _text(row: sqlite3.Row) -> tuple[str, str]:
     if row["kind"] == "turn":
         return _lines(row["asked"], row["tasks"]), row["answered"] or ""
-    return _lines(row["headline"], row["request"]), _told(row)
+    return _lines(row["headline"], row["request"]), _session_text(row)
 
 
-def _told(row: sqlite3.Row) -> str:
+def _session_text(row: sqlite3.Row) -> str:
     listed = (item for name in _LISTED for item in json.loads(row[name] or "[]"))
-    return _lines(*(row[name] for name in _TOLD), *listed)
+    return _lines(*(row[name] for name in _PROSE), *listed)
 
 
 def _lines(*parts: str | None) -> str:
@@ -227,7 +227,7 @@ def _lines(*parts: str | None) -> str:
 def _from_row(row: sqlite3.Row) -> Passage:
     asked, answered = _text(row)
     return Passage(
-        # The summary of a session has no id of its own: a session has one id, wherever it is shown.
+        # The summary of a session has no id of its own: a session is shown under a single id.
         id=row["session"] if row["kind"] == "session" else row["id"],
         kind=row["kind"],
         title=_title(asked) or _title(answered),
@@ -242,5 +242,5 @@ def _from_row(row: sqlite3.Row) -> Passage:
 
 
 def _title(text: str) -> str:
-    """The first line that says something, cut to fit."""
+    """Return the first line with text, cut to fit."""
     return within(next((line for line in map(one_line, text.splitlines()) if line), ""), MAX_TITLE_LENGTH)

@@ -1,8 +1,9 @@
-"""What texts mean: the tables `vectors` and `sketches`. Derived: the worker makes what is missing.
+"""The tables `vectors` and `sketches`: embeddings of memories and passages. Derived: the worker computes missing rows.
 
-A sketch is what search holds of every document in memory: a few bytes that tell what to look at in full.
+A sketch is a short form of a vector, a few bytes that search keeps in memory for every document to choose the vectors
+to read.
 
-One number for whatever can be found: memories have the even ones, passages the odd."""
+Memories have even document numbers, passages have odd numbers."""
 
 import hashlib
 import json
@@ -11,8 +12,15 @@ import struct
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
+DIMENSIONS = 256
+SKETCH_BYTES = 48
+"""Layout: document and scope number, 8 bytes each, then the sign of every dimension, one bit each; little-endian."""
+EVERYWHERE = 0
+"""Scope number of all scopes beyond one project."""
+_HEAD = struct.Struct("<qq")
+_AS_DIGITS = b"1" * 128 + b"0" * 128
 ALL_DOCUMENTS = "select 2 * seq as document from memories union all select 2 * seq + 1 from passages"
-"""The number of every document there is, as SQL."""
+"""SQL query for the numbers of all documents."""
 
 
 def of_memory(seq: int) -> int:
@@ -32,7 +40,7 @@ def seq_of(document: int) -> int:
 
 
 def apart(documents: Iterable[int]) -> tuple[list[int], list[int]]:
-    """The row numbers of those that are memories, and of those that are passages, in their order."""
+    """Split document numbers into row numbers of memories and of passages, in order."""
     seqs: tuple[list[int], list[int]] = [], []
     for document in documents:
         seqs[is_passage(document)].append(seq_of(document))
@@ -44,17 +52,8 @@ def count_documents(db: sqlite3.Connection) -> int:
     return int(number)
 
 
-DIMENSIONS = 256
-SKETCH_BYTES = 48
-"""Document and scope number, 8 bytes each, then the sign of every dimension, one bit each; little-endian."""
-EVERYWHERE = 0
-"""The scope number of all that holds beyond one project."""
-_HEAD = struct.Struct("<qq")
-_AS_DIGITS = b"1" * 128 + b"0" * 128
-
-
 def scope_number(scope: str) -> int:
-    """A scope as a number to compare by."""
+    """Return a number that identifies a scope."""
     if not scope.startswith("project:"):
         return EVERYWHERE
     digest = hashlib.sha256(scope.encode("utf-8", "replace")).digest()
@@ -62,14 +61,14 @@ def scope_number(scope: str) -> int:
 
 
 def signs(vector: bytes) -> bytes:
-    """One bit a dimension, set where it is not negative."""
+    """Return one bit per dimension, set where the vector is not negative."""
     return int(vector.translate(_AS_DIGITS), 2).to_bytes(DIMENSIONS // 8)
 
 
 def put(db: sqlite3.Connection, document: int, scope: str, vector: bytes, parts: Sequence[bytes] = ()) -> None:
-    """Keep a document's vector, and those of its parts behind it, in the place of any it had.
+    """Store the vector of a document, followed by the vectors of its parts, replacing former vectors.
 
-    The sketch is of the whole alone. Vectors of zeros say nothing and are not kept."""
+    The sketch covers the whole document alone. Vectors of zeros carry no information and are not stored."""
     if not any(vector):
         remove(db, [document])
         return
@@ -83,7 +82,7 @@ def put(db: sqlite3.Connection, document: int, scope: str, vector: bytes, parts:
 
 
 def set_scope(db: sqlite3.Connection, document: int, scope: str) -> None:
-    """Have the sketch of a document say where it holds now; one without a sketch gets it with its vector."""
+    """Update the scope in the sketch of a document; a document without a sketch gets one with its vector."""
     row = db.execute("select sketch from sketches where document = ?", (document,)).fetchone()
     if row is not None:
         sketch = _HEAD.pack(document, scope_number(scope)) + row["sketch"][_HEAD.size :]
@@ -97,7 +96,7 @@ def remove(db: sqlite3.Connection, documents: Collection[int]) -> None:
 
 
 def remove_orphans(db: sqlite3.Connection) -> None:
-    """Remove what was made of documents that are gone."""
+    """Remove vectors and sketches of deleted documents."""
     for table in ("vectors", "sketches"):
         db.execute(
             f"""delete from {table}
@@ -106,7 +105,7 @@ def remove_orphans(db: sqlite3.Connection) -> None:
 
 
 def exact(db: sqlite3.Connection, documents: Collection[int]) -> dict[int, bytes]:
-    """The vectors of those documents that have one: of the whole and of its parts, one behind the other."""
+    """Return the vectors of documents: the vector of the whole, followed by the vectors of its parts."""
     rows = db.execute(
         "select document, vector from vectors where document in (select value from json_each(:documents))",
         {"documents": json.dumps(list(documents))},
@@ -115,7 +114,7 @@ def exact(db: sqlite3.Connection, documents: Collection[int]) -> dict[int, bytes
 
 
 def changes(db: sqlite3.Connection, after: int, most: int) -> tuple[int, bytes]:
-    """Sketches put after a change number, one behind the other, and the number of the last of them."""
+    """Return the sketches stored after a change number, concatenated, and the number of the last one."""
     cursor = db.cursor()
     cursor.row_factory = None  # a million rows as `Row` take twice the time
     values = {"after": after, "most": most}
@@ -132,13 +131,13 @@ def changes(db: sqlite3.Connection, after: int, most: int) -> tuple[int, bytes]:
 
 
 def first_change(db: sqlite3.Connection) -> int | None:
-    """The smallest change number there is. Numbers only grow: all that was put up to a smaller one is gone."""
+    """Return the smallest change number. Numbers only grow, so all sketches with smaller numbers are gone."""
     (first,) = db.execute("select min(change) from sketches").fetchone()
     return None if first is None else int(first)
 
 
 def count(db: sqlite3.Connection) -> int:
-    # Not of `vectors`: that would read all of a table that is six times as large.
+    # `vectors` is six times as large, and a count reads the complete table.
     (number,) = db.execute("select count(*) from sketches").fetchone()
     return int(number)
 

@@ -1,5 +1,5 @@
-"""The record of changes to projects, by which they are undone. Owns `project_changes`; `project_rows` notes in
-`project_change_rows` what a change moved."""
+"""Log of changes to projects, for undoing them. Owns `project_changes`; `rows` records the moved rows in
+`project_change_rows`."""
 
 import json
 import sqlite3
@@ -9,25 +9,25 @@ from typing import Literal
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.store.ids import one_by_prefix
+from claude_mem_lite.store.ids import row_by_prefix
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 ChangeKind = Literal["merge", "rename", "move", "join", "split"]
-"""`join`: two projects were found to be one by their marks; all others are the user's word."""
+"""Kind of a change. `join`: the marks showed that two projects are one; all other kinds are requests of the user."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ProjectChange:
     """A change to projects that can be undone."""
 
     id: str
     kind: ChangeKind
     source: str
-    """The project, folder or name of before."""
+    """Former project, folder or name."""
     target: str
-    """The project, folder or name of after."""
+    """New project, folder or name."""
     source_name: str
-    """What a person calls the source: the name of a project, whose id may be a folder that is gone."""
+    """Name of the source for people: the id of a project may be a folder that is gone."""
     target_name: str
     at: datetime
     undone_at: datetime | None
@@ -54,24 +54,24 @@ def is_done(db: sqlite3.Connection, change: str) -> bool:
     return db.execute("select 1 from project_changes where id = ?", (change,)).fetchone() is not None
 
 
-def get(db: sqlite3.Connection, id_or_prefix: str) -> Change:
+def get(db: sqlite3.Connection, id_or_prefix: str) -> ProjectChange:
     nobody = NotFound(f"there is no change {id_or_prefix}", "`claude-mem-lite projects --changes` shows them")
-    return _from_row(one_by_prefix(db, "select * from project_changes", "project_changes", id_or_prefix, nobody))
+    return _from_row(row_by_prefix(db, "select * from project_changes", "project_changes", id_or_prefix, nobody))
 
 
-def newest(db: sqlite3.Connection, limit: int) -> list[Change]:
-    """Return the last changes, newest first, those that were undone included."""
+def newest(db: sqlite3.Connection, limit: int) -> list[ProjectChange]:
+    """Return the last changes, newest first, including undone ones."""
     rows = db.execute("select * from project_changes order by seq desc limit ?", (limit,))
     return [_from_row(row) for row in rows]
 
 
-def are_parted(db: sqlite3.Connection, one: str, other: str) -> bool:
-    """Return whether the user split two projects, or undid that they are one."""
+def are_parted(db: sqlite3.Connection, project: str, other: str) -> bool:
+    """Return True if the user split two projects, or undid their merge."""
     row = db.execute(
         """select 1 from project_changes
            where case kind when 'rename' then false when 'split' then undone_at is null else undone_at is not null end
              and ((source = :one and target = :other) or (source = :other and target = :one))""",
-        {"one": one, "other": other},
+        {"one": project, "other": other},
     ).fetchone()
     return row is not None
 
@@ -82,8 +82,8 @@ def split_from(db: sqlite3.Connection, project: str) -> list[str]:
     return [str(row["source"]) for row in rows]
 
 
-def built_upon(db: sqlite3.Connection, change: Change) -> Change | None:
-    """Return the newest later change that moved what this one had moved, if any: it has to be undone before."""
+def built_upon(db: sqlite3.Connection, change: ProjectChange) -> ProjectChange | None:
+    """Return the newest later change that moved the same rows, if any: the later change must be undone first."""
     row = db.execute(
         """select later.* from project_changes as this join project_changes as later
              on later.seq > this.seq and later.undone_at is null and later.kind <> 'rename'
@@ -98,7 +98,7 @@ def built_upon(db: sqlite3.Connection, change: Change) -> Change | None:
 
 
 def forget(db: sqlite3.Connection, project: str) -> None:
-    """Remove the record of the changes to a project."""
+    """Remove the log of the changes to a project."""
     rows = db.execute(
         "select id from project_changes where :id in (source, target) or instr(detail, :quoted)",
         {"id": project, "quoted": json.dumps(project)},
@@ -108,9 +108,9 @@ def forget(db: sqlite3.Connection, project: str) -> None:
         db.execute("delete from project_changes where id = ?", (row["id"],))
 
 
-def _from_row(row: sqlite3.Row) -> Change:
+def _from_row(row: sqlite3.Row) -> ProjectChange:
     source_name, target_name = json.loads(row["detail"]).get("names", (row["source"], row["target"]))
-    return Change(
+    return ProjectChange(
         id=row["id"],
         kind=row["kind"],
         source=row["source"],

@@ -1,7 +1,7 @@
-"""Changes to projects: merge, rename, move, split, and their undoing.
+"""Changes to projects: merge, rename, move, split, and undo.
 
-Called by the job thread, inside the caller's transaction but for `join`. The id of a change is made of its command:
-carrying a command out twice is as good as once."""
+Called by the job thread, inside the caller's transaction except for `join`. The id of a change is derived from its
+command, so a repeated command has no further effect."""
 
 import json
 import os
@@ -15,15 +15,15 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.scopes import called
 from claude_mem_lite.store.projects import listing, lookup
-from claude_mem_lite.store.projects.change_log import Change, built_upon, get, is_done, record
+from claude_mem_lite.store.projects.change_log import ProjectChange, built_upon, get, is_done, record
 from claude_mem_lite.store.projects.marks import current_id, is_known, put_mark
-from claude_mem_lite.store.projects.rows import merge_rows, take_apart
-from claude_mem_lite.store.projects.splits import Split, split_rows, undo_split
+from claude_mem_lite.store.projects.rows import merge_rows, unmerge_rows
+from claude_mem_lite.store.projects.splits import SplitPlan, split_rows, undo_split
 from claude_mem_lite.timestamps import time_to_text
 
 
 def merge(db: sqlite3.Connection, change: str, source: str, target: str, now: datetime) -> None:
-    """Have all that is stored of one project belong to another."""
+    """Move everything that is stored for one project to another project."""
     if is_done(db, change):
         return
     if source == target:
@@ -34,8 +34,8 @@ def merge(db: sqlite3.Connection, change: str, source: str, target: str, now: da
 
 
 def join(db: sqlite3.Connection, change: str, source: str, target: str, now: datetime) -> None:
-    """Merge two projects that their marks show to be one, see `Identity.joins`, in a transaction of its own. Called
-    before anything is stored for the folder: `project_marks.note` would give the folder to one of the two."""
+    """Merge two projects that their marks show to be one (see `Identity.joins`) in a transaction of its own. Must be
+    called before anything is stored for the folder: `marks.note` would assign the folder to one of the two."""
     if not is_done(db, change):
         with atomic(db):
             names = _names(db, source, target)
@@ -44,7 +44,7 @@ def join(db: sqlite3.Connection, change: str, source: str, target: str, now: dat
 
 
 def rename(db: sqlite3.Connection, change: str, project: str, name: str, now: datetime) -> None:
-    """Rename a project; its id stays."""
+    """Rename a project; the id stays."""
     if is_done(db, change):
         return
     row = db.execute("select name from projects where id = ?", (project,)).fetchone()
@@ -55,16 +55,16 @@ def rename(db: sqlite3.Connection, change: str, project: str, name: str, now: da
 
 
 def takers(db: sqlite3.Connection, old: str, new: str) -> dict[str, str]:
-    """Return the projects that are known in the folders that those of a folder would move to, by these folders."""
-    there = [_there(row["value"], old, new) for row in _marks_below(db, old)]
-    found = {folder: lookup.locate(db, folder).project for folder in there}
-    return {folder: project for folder, project in found.items() if is_known(db, project)}
+    """Return the known projects in the target folders of a move, by folder."""
+    targets = [_moved_folder(row["value"], old, new) for row in _marks_below(db, old)]
+    projects = {folder: lookup.locate(db, folder).project for folder in targets}
+    return {folder: project for folder, project in projects.items() if is_known(db, project)}
 
 
 def move(db: sqlite3.Connection, change: str, old: str, new: str, now: datetime, taken_by: Mapping[str, str]) -> None:
-    """Have the projects of a folder, and of the folders below it, be found in another folder from now on.
+    """Move the projects of a folder, and of the folders below, to another folder.
 
-    A project that is known in the new folder takes in the one that moved there, see `takers`."""
+    A project that is known in the new folder absorbs the moved project, see `takers`."""
     if is_done(db, change):
         return
     rows = _marks_below(db, old)
@@ -73,12 +73,12 @@ def move(db: sqlite3.Connection, change: str, old: str, new: str, now: datetime,
     merged: list[JsonValue] = []
     marked: list[JsonValue] = []
     for row in rows:
-        there, project = _there(row["value"], old, new), current_id(db, row["project"])
-        other = current_id(db, taken_by.get(there, project))
-        if other != project:
-            merged.append(merge_rows(db, change, project, other, now))
-            project = other
-        marked.append(_move_mark(db, row["kind"], row["value"], there, project, now))
+        target, project = _moved_folder(row["value"], old, new), current_id(db, row["project"])
+        taker = current_id(db, taken_by.get(target, project))
+        if taker != project:
+            merged.append(merge_rows(db, change, project, taker, now))
+            project = taker
+        marked.append(_move_mark(db, row["kind"], row["value"], target, project, now))
     record(db, change, "move", old, new, {"merged": merged, "marked": marked}, now)
 
 
@@ -92,23 +92,24 @@ def _marks_below(db: sqlite3.Connection, folder: str) -> list[sqlite3.Row]:
     ).fetchall()
 
 
-def _there(folder: str, old: str, new: str) -> str:
+def _moved_folder(folder: str, old: str, new: str) -> str:
     return new + folder[len(old) :]
 
 
-def split(db: sqlite3.Connection, change: str, wanted: Split, now: datetime) -> None:
-    """Make a folder of a project a project of its own, with all that was recorded there, see `project_splits.plan`."""
+def split(db: sqlite3.Connection, change: str, plan: SplitPlan, now: datetime) -> None:
+    """Make a folder of a project a project of its own, with everything that was recorded in the folder; see
+    `splits.plan`."""
     if is_done(db, change):
         return
-    if not is_known(db, wanted.source):
-        raise NotFound(f"there is no project {wanted.source}", "`claude-mem-lite projects` lists them")
-    done = split_rows(db, change, wanted, now)
-    names = _names(db, wanted.source, wanted.target)
-    record(db, change, "split", wanted.source, wanted.target, {"split": done, "names": names}, now)
+    if not is_known(db, plan.source):
+        raise NotFound(f"there is no project {plan.source}", "`claude-mem-lite projects` lists them")
+    done = split_rows(db, change, plan, now)
+    names = _names(db, plan.source, plan.target)
+    record(db, change, "split", plan.source, plan.target, {"split": done, "names": names}, now)
 
 
-def undo(db: sqlite3.Connection, id_or_prefix: str, now: datetime) -> Change:
-    """Put back what a change moved; what was stored since then stays where it was stored."""
+def undo(db: sqlite3.Connection, id_or_prefix: str, now: datetime) -> ProjectChange:
+    """Undo a change; rows that were stored later stay unchanged."""
     change = get(db, id_or_prefix)
     if change.undone_at is not None:
         return change
@@ -128,7 +129,7 @@ def undo(db: sqlite3.Connection, id_or_prefix: str, now: datetime) -> Change:
     for marked in reversed(cast("list[JsonObject]", detail.get("marked", []))):
         _move_mark_back(db, marked)
     for merged in reversed(cast("list[JsonObject]", detail.get("merged", []))):
-        take_apart(db, change.id, merged)
+        unmerge_rows(db, change.id, merged)
     if change.kind == "split":
         undo_split(db, change.id, cast("JsonObject", detail["split"]))
     db.execute("delete from project_change_rows where change = ?", (change.id,))
@@ -139,26 +140,30 @@ def undo(db: sqlite3.Connection, id_or_prefix: str, now: datetime) -> Change:
 
 
 def _names(db: sqlite3.Connection, source: str, target: str) -> list[JsonValue]:
-    """Return what two projects are called, each with its id where that is the same."""
+    """Return the names of two projects, with their ids if the names are equal."""
     stored = listing.names(db)
-    one, other = called(source, stored), called(target, stored)
-    return [one, other] if one != other else [f"{one} ({source})", f"{other} ({target})"]
+    source_name, target_name = called(source, stored), called(target, stored)
+    return (
+        [source_name, target_name]
+        if source_name != target_name
+        else [f"{source_name} ({source})", f"{target_name} ({target})"]
+    )
 
 
-def _move_mark(db: sqlite3.Connection, kind: str, value: str, there: str, project: str, now: datetime) -> JsonObject:
-    """Have a folder lead to a project in the place of another folder; return what it takes to undo that."""
+def _move_mark(db: sqlite3.Connection, kind: str, value: str, target: str, project: str, now: datetime) -> JsonObject:
+    """Replace a folder of a project by another folder; return the data for the undo."""
     before = [
         dict(row)
         for row in db.execute(
-            "select * from project_marks where kind in ('path', 'former_path') and value in (?, ?)", (value, there)
+            "select * from project_marks where kind in ('path', 'former_path') and value in (?, ?)", (value, target)
         )
     ]
-    db.execute("delete from project_marks where kind in ('path', 'former_path') and value = ?", (there,))
+    db.execute("delete from project_marks where kind in ('path', 'former_path') and value = ?", (target,))
     if kind == "path":
         db.execute("delete from project_marks where kind = 'path' and value = ? and project = ?", (value, project))
         put_mark(db, "former_path", value, project, now)
-    put_mark(db, "path" if os.path.isdir(there) else "former_path", there, project, now)
-    values: JsonObject = {"value": value, "there": there, "project": project}
+    put_mark(db, "path" if os.path.isdir(target) else "former_path", target, project, now)
+    values: JsonObject = {"value": value, "there": target, "project": project}
     moved = db.execute("update projects set root = :there where id = :project and root = :value", values).rowcount
     return {**values, "before": cast("JsonValue", before), "has_root": bool(moved)}
 

@@ -1,4 +1,4 @@
-"""Lists of projects: with what is stored of them, their names, their folders. Reads only."""
+"""Lists of projects with counts, names and folders. Reads only."""
 
 import os
 import sqlite3
@@ -13,17 +13,17 @@ _MAX_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class ListedProject:
-    """A project with what is stored of it and where it is."""
+    """A project with its folders and the number of its sessions and memories."""
 
     id: str
     name: str
     root: str
-    """Where it was last worked on; '' when only its memories tell of it."""
+    """Last working folder; '' for a project that only memories mention."""
     sessions: int
     memories: int
-    """Those that are active."""
+    """Number of active memories."""
     folders: list[str]
-    """Where it was seen, the last first; folders that are gone included."""
+    """Folders of the project, the last seen first, including folders that are gone."""
     remotes: list[str]
     last_seen_at: datetime
 
@@ -51,12 +51,12 @@ def listed(db: sqlite3.Connection, limit: int) -> list[ListedProject]:
 
 
 def names(db: sqlite3.Connection) -> dict[str, str]:
-    """Return what every project is called, by its id."""
+    """Return the name of every project by id."""
     return {row["id"]: row["name"] for row in db.execute("select id, name from projects")}
 
 
 def folders(db: sqlite3.Connection, project: str | None) -> list[str]:
-    """Return the folders of a project that are there, or of all projects, those last seen first."""
+    """Return the existing folders of a project, or of all projects, those last seen first."""
     rows = db.execute(
         """select distinct value from project_marks where kind = 'path' and (:project is null or project = :project)
            order by last_seen_at desc, value""",

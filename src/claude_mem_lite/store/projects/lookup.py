@@ -1,20 +1,20 @@
-"""The project that a folder, a name or a remote means. Reads only; `project_marks.note` records what was seen.
+"""Lookup of the project of a folder, a name or a remote. Reads only; `marks.note` records the marks.
 
-A project keeps the id it was given first. Its marks are its remotes, its folders, its git folders and the root commits
-of its history: when one of them changes, the others still lead to the same project.
+A project keeps the first id. The marks of a project are remotes, folders, git folders and root commits. When one mark
+changes, the other marks still lead to the same project.
 
 Rules, in this order:
-1. A folder and a remote that lead to the same project are believed, whatever became of its history.
-2. One of them alone leads to its project, unless the project's root commits are all missing in the repository there and
-   its git folder is another one: then a namesake stands in its place, and is a project of its own. A repository without
-   commits proves nothing: its remote leads to no project that has a root commit.
-3. Where folder and remote lead to two projects, the remote's counts, and the folder's project joins it if it has no
-   other folder, see `Identity.joins`. What the user took apart stays apart.
-4. A git folder leads to its project where no folder does. So does a former folder that stands again, if it has a root
-   commit of its project.
-5. A repository at an unknown folder is the project that stands in none of its folders any more, if it has the commit
-   that was last worked on there; with a remote of its own it is none that has other remotes.
-6. All else is a new project."""
+1. A folder and a remote that lead to the same project are trusted, whatever became of the history.
+2. A folder or a remote alone leads to a project, unless the repository has none of the root commits of the project
+   and the git folder differs: then a namesake has taken the location, and is a project of its own. A repository
+   without commits proves nothing: its remote leads to no project that has a root commit.
+3. Where folder and remote lead to two projects, the project of the remote wins. The project of the folder joins the
+   other, unless the folder is one of several, see `Identity.joins`. Projects that the user split stay separate.
+4. A git folder leads to a project where no folder does. So does a former folder that exists again, if the
+   repository has a root commit of the project.
+5. A repository at an unknown folder is the project that exists in none of its folders any more, if the repository has
+   the last commit of its sessions. A repository with a remote is not a project that has other remotes.
+6. Everything else is a new project."""
 
 import os
 import shlex
@@ -27,7 +27,7 @@ from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Place
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store.projects import change_log
-from claude_mem_lite.store.projects.evidence import Evidence, moved_here
+from claude_mem_lite.store.projects.evidence import RepositoryEvidence, moved_repository
 from claude_mem_lite.store.projects.listing import is_empty, listed
 from claude_mem_lite.store.projects.marks import MarkKind, current_id, is_known, marks, owner, put_former_id
 
@@ -36,15 +36,15 @@ _MAX_NAMESAKES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The project of a place."""
+    """Project of a place."""
 
     project: str
     joins: str = ""
-    """Another project that was found to be the same one; '' when there is none."""
+    """Another project that turned out to be the same project, or ''."""
 
 
 def locate(db: sqlite3.Connection, folder: str) -> Place:
-    """Return the place of a folder, with the project that is stored under its marks."""
+    """Return the place of a folder, with the project that its marks lead to."""
     return recognise(db, find_place(folder))
 
 
@@ -55,14 +55,14 @@ def recognise(db: sqlite3.Connection, place: Place) -> Place:
 
 
 def name_of(db: sqlite3.Connection, project: str) -> str:
-    """Return what a project is called; '' when it is not known."""
+    """Return the name of a project; '' if unknown."""
     row = db.execute("select name from projects where id = ?", (project,)).fetchone()
     return str(row["name"]) if row else ""
 
 
 def place_of(db: sqlite3.Connection, project: str) -> Place:
-    """Return the place where a project was last worked on, by its id; the folder may be gone, or be another project's
-    by now. A project of which only memories are known has no folder."""
+    """Return the last working place of a project by its id. The folder may be gone, or belong to another project by
+    now. A project that only memories mention has no folder."""
     row = db.execute("select name, root from projects where id = ?", (project,)).fetchone()
     name, root = (row["name"], row["root"]) if row else (project_name(project), "")
     if not root:
@@ -71,10 +71,10 @@ def place_of(db: sqlite3.Connection, project: str) -> Place:
 
 
 def identify(db: sqlite3.Connection, place: Place) -> Identity:
-    """Return the project of a place by the rules above. Two calls give the same answer until something is noted."""
+    """Return the project of a place by the rules above. The result is stable until new marks are recorded."""
     if not place.path:  # no folder at all: a project of its own
         return Identity(place.project)
-    evidence = Evidence(db, place)
+    evidence = RepositoryEvidence(db, place)
     by_path = owner(db, _path_kinds(place.path), place.path)
     by_remote = owner(db, ("remote",), place.remote)
     if by_path and by_path == by_remote:
@@ -90,72 +90,71 @@ def identify(db: sqlite3.Connection, place: Place) -> Identity:
     if by_path and by_remote and by_path != by_remote:
         if change_log.are_parted(db, by_path, by_remote):
             return Identity(by_path)
-        joins = not _other_folder(db, by_path, place.path) and evidence.may_join(by_remote)
+        joins = not _has_other_folder(db, by_path, place.path) and evidence.may_join(by_remote)
         return Identity(by_remote, by_path if joins else "")
-    return Identity(by_remote or by_path or moved_here(db, place, evidence) or new_id(db, place.project))
+    return Identity(by_remote or by_path or moved_repository(db, place, evidence) or new_id(db, place.project))
 
 
-def adopt(db: sqlite3.Connection, wanted: str, root: str, at: datetime) -> str:
-    """Return the project of what comes from elsewhere: by its folder, if that is what the id was made of, else by the
-    id, which leads to that project from now on."""
+def adopt(db: sqlite3.Connection, id_: str, root: str, at: datetime) -> str:
+    """Return the project of imported data: by the folder, if the id was derived from the folder, else by the id. The
+    id leads to the project from now on."""
     place = find_place(root)
-    project = recognise(db, place).project if place.project == wanted else current_id(db, wanted)
-    if project != wanted and current_id(db, wanted) == wanted:
-        put_former_id(db, wanted, project, at)
+    project = recognise(db, place).project if place.project == id_ else current_id(db, id_)
+    if project != id_ and current_id(db, id_) == id_:
+        put_former_id(db, id_, project, at)
     return project
 
 
-def find(db: sqlite3.Connection, given: str) -> str:
-    """Return the id of a project as `named` does, or by any folder inside of it."""
-    if os.path.isabs(given) and current_id(db, given) == given:
-        located = locate(db, given).project
+def find(db: sqlite3.Connection, text: str) -> str:
+    """Return the id of a project as `named` does, or by any folder inside the project."""
+    if os.path.isabs(text) and current_id(db, text) == text:
+        located = locate(db, text).project
         if is_known(db, located):
             return located
-    return named(db, given)
+    return named(db, text)
 
 
-def named(db: sqlite3.Connection, given: str) -> str:
-    """Return the id of a project by its id, a folder of it, a remote of it as git prints it or as it is stored, or
-    its name when only one is called so.
+def named(db: sqlite3.Connection, text: str) -> str:
+    """Return the id of a project by its id, a folder, a remote as git prints or as we store it, or a unique name.
 
-    Among projects of one name, one that holds something is meant rather than those that are empty."""
-    for written in filter(None, (given, normalise_remote(given))):
+    Among projects of the same name, a project with content takes precedence over empty ones."""
+    for written in filter(None, (text, normalise_remote(text))):
         known = current_id(db, written)
         if is_known(db, known):
             return known
     rows = db.execute(
-        "select id from projects where name = ? collate nocase order by last_seen_at desc, id", (given,)
+        "select id from projects where name = ? collate nocase order by last_seen_at desc, id", (text,)
     ).fetchall()
-    called = [str(row["id"]) for row in rows]
-    full = [one for one in called if not is_empty(db, one)] or called
-    if len(full) > 1:
-        merge = f"claude-mem-lite projects merge {shlex.quote(full[1])} {shlex.quote(full[0])}"
+    ids = [str(row["id"]) for row in rows]
+    candidates = [project for project in ids if not is_empty(db, project)] or ids
+    if len(candidates) > 1:
+        merge = f"claude-mem-lite projects merge {shlex.quote(candidates[1])} {shlex.quote(candidates[0])}"
         raise Ambiguous(
-            f"{given} is the name of several projects",
-            f"give one of their ids: {', '.join(full)}, or make them one: `{merge}`",
+            f"{text} is the name of several projects",
+            f"give one of their ids: {', '.join(candidates)}, or make them one: `{merge}`",
         )
-    if not full:
-        what = "no folder and no project" if os.path.isabs(given) else "no project"
-        last = ", ".join(one.name for one in listed(db, 5)) or "none yet"
+    if not candidates:
+        what = "no folder and no project" if os.path.isabs(text) else "no project"
+        last = ", ".join(project.name for project in listed(db, 5)) or "none yet"
         raise NotFound(
-            f"there is {what} {given or repr(given)}", f"the last ones are {last}; `claude-mem-lite projects` lists all"
+            f"there is {what} {text or repr(text)}", f"the last ones are {last}; `claude-mem-lite projects` lists all"
         )
-    return full[0]
+    return candidates[0]
 
 
 def _path_kinds(path: str) -> tuple[MarkKind, ...]:
     return ("path",) if os.path.isdir(path) else ("path", "former_path")
 
 
-def _other_folder(db: sqlite3.Connection, project: str, path: str) -> bool:
-    """Return whether a project has a folder besides this one that is there."""
-    return any(one != path and os.path.isdir(one) for one in marks(db, project, "path"))
+def _has_other_folder(db: sqlite3.Connection, project: str, path: str) -> bool:
+    """Return True if a project has another existing folder."""
+    return any(folder != path and os.path.isdir(folder) for folder in marks(db, project, "path"))
 
 
-def new_id(db: sqlite3.Connection, wanted: str, *, besides: str = "") -> str:
-    """Return an id that no project has or is known by, `besides` one: the id that is wanted, else with a number."""
+def new_id(db: sqlite3.Connection, preferred: str, *, besides: str = "") -> str:
+    """Return an unused project id, except that `besides` may use it: the preferred id, or the id with a number."""
     for number in range(1, _MAX_NAMESAKES):
-        id_ = wanted if number == 1 else f"{wanted}#{number}"
+        id_ = preferred if number == 1 else f"{preferred}#{number}"
         taken = db.execute(
             """select 1 from projects where id = :id union all
                select 1 from project_marks where project = :id

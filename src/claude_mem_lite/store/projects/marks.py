@@ -1,6 +1,6 @@
-"""The table `project_marks`: the remotes, folders, git folders and root commits that projects are known by.
+"""The table `project_marks`: remotes, folders, git folders and root commits that identify projects.
 
-`note` records what was seen with every event, inside the caller's transaction; `projects.identify` reads."""
+`note` records the marks of every event, inside the caller's transaction; `lookup.identify` reads them."""
 
 import os
 import sqlite3
@@ -12,14 +12,14 @@ from claude_mem_lite.models import Place
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 MarkKind = Literal["remote", "root_commit", "path", "former_path", "git_folder"]
-"""`former_path` leads to its project only while no folder stands there: another may come to stand in its place.
-`root_commit` leads to none: it proves that another mark is right. `git_folder` does both."""
+"""Kind of a mark. A `former_path` leads to its project only while no folder exists at the path, because another
+project may take the path. A `root_commit` leads to no project: it confirms another mark. A `git_folder` does both."""
 _MAX_GIT_FOLDERS = 50
 _ROOT_EVERY = timedelta(days=1)
 
 
 def note(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    """Record that a project was seen in a place that was recognised as its, inside the caller's transaction."""
+    """Record that a project was seen in a place, inside the caller's transaction."""
     db.execute(
         """insert into projects (id, name, root, first_seen_at, last_seen_at)
            values (:project, :name, :root, :at, :at)
@@ -54,7 +54,8 @@ def _note_marks(db: sqlite3.Connection, place: Place, at: datetime) -> None:
 
 
 def _note_git_folder(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    """Record the git folder of a place. Some file systems number their files anew each time: the last ones are kept."""
+    """Record the git folder of a place. Some file systems renumber their files each time, so only the last marks are
+    kept."""
     put_mark(db, "git_folder", place.git_folder, place.project, at)
     for outdated in marks(db, place.project, "git_folder")[_MAX_GIT_FOLDERS:]:
         db.execute(
@@ -63,9 +64,9 @@ def _note_git_folder(db: sqlite3.Connection, place: Place, at: datetime) -> None
         )
 
 
-def _leave(db: sqlite3.Connection, project: str, gone: list[str]) -> None:
-    """Have folders that are gone be former ones: whatever comes to stand there next is another project."""
-    for folder in gone:
+def _leave(db: sqlite3.Connection, project: str, folders: list[str]) -> None:
+    """Turn folders that are gone into former folders: the next folder at such a path is another project."""
+    for folder in folders:
         values = {"project": project, "value": folder}
         db.execute(
             """insert or replace into project_marks (kind, value, project, last_seen_at)
@@ -77,9 +78,9 @@ def _leave(db: sqlite3.Connection, project: str, gone: list[str]) -> None:
 
 
 def _note_root(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    """Record the root commit of a place, looked for once a day: a history may be rewritten, and the commits of before
-    are pruned after some weeks. '' stands for a root commit that is too far back. When events are replayed, another
-    repository may stand there, which tells nothing."""
+    """Record the root commit of a place, once a day: a history may be rewritten, and former commits are pruned after
+    some weeks. '' means a root commit that is too far back. During a replay of events, another repository may exist
+    in the folder and is ignored."""
     row = db.execute(
         "select max(last_seen_at) from project_marks where kind = 'root_commit' and project = ?", (place.project,)
     ).fetchone()
@@ -103,7 +104,7 @@ def put_mark(db: sqlite3.Connection, kind: MarkKind, value: str, project: str, a
 
 
 def marks(db: sqlite3.Connection, project: str, kind: MarkKind) -> list[str]:
-    """Return the values of one kind of mark, those last seen first."""
+    """Return the values of one kind of mark, the last seen first."""
     rows = db.execute(
         """select value from project_marks where project = ? and kind = ? and value <> ''
            order by last_seen_at desc, value""",
@@ -113,8 +114,8 @@ def marks(db: sqlite3.Connection, project: str, kind: MarkKind) -> list[str]:
 
 
 def owner(db: sqlite3.Connection, kinds: tuple[MarkKind, ...], value: str) -> str:
-    """Return the project that a mark leads to; '' when there is none. A project of which only memories are known has no
-    marks yet, and its id stands for one."""
+    """Return the project that a mark leads to, or ''. The id of a project that only memories mention counts as a
+    mark."""
     if not value:
         return ""
     row = db.execute(
@@ -132,12 +133,12 @@ def owner(db: sqlite3.Connection, kinds: tuple[MarkKind, ...], value: str) -> st
 
 
 def is_known(db: sqlite3.Connection, project: str) -> bool:
-    """Return whether there is a project of this id."""
+    """Return True if a project has this id."""
     return db.execute("select 1 from projects where id = ?", (project,)).fetchone() is not None
 
 
 def current_id(db: sqlite3.Connection, project: str) -> str:
-    """Return the id that a project goes by now: an id of before is a mark of the project that took it in."""
+    """Return the current id of a project: a former id is a mark of the project that absorbed it."""
     if is_known(db, project):
         return project
     row = db.execute(
@@ -149,12 +150,12 @@ def current_id(db: sqlite3.Connection, project: str) -> str:
 
 
 def put_former_id(db: sqlite3.Connection, former: str, project: str, at: datetime) -> None:
-    """Have an id that a project had before lead to it: the id is the remote or the folder of its time."""
+    """Record a former id of a project as a mark: an id is a remote or a folder of its time."""
     put_mark(db, "former_path" if former.startswith("/") else "remote", former, project, at)
 
 
 def former_ids(db: sqlite3.Connection, project: str) -> list[str]:
-    """Return the ids that parts of a project may have had before: an id is the remote or the folder of its time."""
+    """Return possible former ids of parts of a project: an id is the remote or the folder of its time."""
     rows = db.execute(
         """select distinct value from project_marks
            where project = :project and kind in ('remote', 'path', 'former_path') and value <> :project""",

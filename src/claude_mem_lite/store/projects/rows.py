@@ -1,6 +1,6 @@
-"""The rows that belong to a project, given to another one and back, inside the transaction of a change.
+"""Moving the rows of a project to another project and back, inside the transaction of a change.
 
-Owns `project_change_rows`: which rows a change moved, and where they were before."""
+Owns `project_change_rows`: the rows that a change moved, with their former project."""
 
 import json
 import sqlite3
@@ -21,9 +21,9 @@ _TABLES = {
     "symbol_changes": "seq",
     "lesson_candidates": "id",
 }
-"""The tables whose rows belong to a project, each with its key."""
+"""Tables with rows of projects, each with its key."""
 _SMALL_TABLES = {"project_marks": ("kind", "value"), "branches": ("name",)}
-"""The tables of which a project has few rows, each with its key in the project: their rows are kept with the change."""
+"""Tables with few rows per project, each with its key within the project: these rows are stored with the change."""
 
 
 _OF_GIT_FOLDER = "(git_folder <> '' and git_folder = :git_folder)"
@@ -33,19 +33,19 @@ _IN_FOLDER = f"({_OF_GIT_FOLDER} or (folder = :folder and {_NOT_ELSEWHERE}))"
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Where rows were recorded: in a git folder, wherever that stood, or in a folder."""
+    """Place where rows were recorded: a git folder at any path, or a folder."""
 
     folder: str
     git_folder: str
     elsewhere: tuple[str, ...]
-    """The git folders that are known to stand in other folders by now, but may have stood here."""
+    """Git folders that are now in other folders, but may have been in this folder."""
 
     def values(self) -> dict[str, str]:
         return {"folder": self.folder, "git_folder": self.git_folder, "elsewhere": json.dumps(self.elsewhere)}
 
 
 def merge_rows(db: sqlite3.Connection, change: str, source: str, target: str, now: datetime) -> JsonObject:
-    """Move every row of one project to another; return what it takes to undo it besides `project_change_rows`."""
+    """Move every row of one project to another; return the data for the undo besides `project_change_rows`."""
     values = {"change": change, "source": source, "target": target}
     row = db.execute("select * from projects where id = ?", (source,)).fetchone()
     for table, key in _TABLES.items():
@@ -56,7 +56,7 @@ def merge_rows(db: sqlite3.Connection, change: str, source: str, target: str, no
         )
         db.execute(f"update {table} set project = :target where project = :source", values)
     db.execute("update memories set scope = 'project:' || :target where scope = 'project:' || :source", values)
-    if row is not None:  # the other may be known by its id alone, while lost events are replayed
+    if row is not None:  # during a replay of lost events the source may be known by its id alone
         db.execute(
             """insert or ignore into projects (id, name, root, first_seen_at, last_seen_at)
                values (:target, :name, :root, :first_seen_at, :last_seen_at)""",
@@ -71,7 +71,8 @@ def merge_rows(db: sqlite3.Connection, change: str, source: str, target: str, no
 
 
 def note_folder(db: sqlite3.Connection, memory: str, place: Place) -> None:
-    """Record where a memory was stated that no session tells of; of one that was stated before, the first place."""
+    """Record the folder in which the user stated a memory without a session; a repeated statement keeps the first
+    folder."""
     db.execute(
         """update memories set folder = :folder, git_folder = :git_folder
            where id = :id and session = '' and folder = ''""",
@@ -79,8 +80,8 @@ def note_folder(db: sqlite3.Connection, memory: str, place: Place) -> None:
     )
 
 
-def give_rows(db: sqlite3.Connection, change: str, source: str, target: str, recorded: Recorded) -> None:
-    """Give what was recorded in a folder of a project to another project."""
+def move_rows(db: sqlite3.Connection, change: str, source: str, target: str, recorded: Recorded) -> None:
+    """Move the rows that were recorded in a folder of a project to another project."""
     values = {"change": change, "source": source, "target": target, **recorded.values()}
     moved = "select key from project_change_rows where change = :change and place"
     for table, key in _TABLES.items():
@@ -101,7 +102,7 @@ def give_rows(db: sqlite3.Connection, change: str, source: str, target: str, rec
 
 
 def count_outside(db: sqlite3.Connection, project: str, recorded: Recorded) -> int:
-    """Return how many sessions and statements of the user a project has that were not recorded in a folder."""
+    """Return the number of sessions and statements of a project that were recorded outside of a folder."""
     values = {"project": project, **recorded.values()}
     (sessions,) = db.execute(
         f"select count(*) from sessions where project = :project and not ({_recorded_in('sessions', '')})", values
@@ -115,10 +116,10 @@ def count_outside(db: sqlite3.Connection, project: str, recorded: Recorded) -> i
 
 
 def take_rows_back(db: sqlite3.Connection, change: str, source: str, target: str) -> None:
-    """Give the rows that a change moved back to the project where they were, but for those that moved on since."""
+    """Move the rows of a change back to their former project, except for rows that moved on since."""
     values = {"change": change, "source": source, "target": target}
     moved = "select key from project_change_rows where change = :change and project = :source and place"
-    # Both or none: a memory that the user gave another scope since keeps it.
+    # Scope and project go together: a memory with a new scope from the user keeps the scope.
     db.execute(
         f"""update memories set scope = 'project:' || :source
             where id in ({moved} = 'memories') and scope = 'project:' || :target and project = :target""",
@@ -131,7 +132,7 @@ def take_rows_back(db: sqlite3.Connection, change: str, source: str, target: str
     _index_again(db, change, source)
 
 
-def take_apart(db: sqlite3.Connection, change: str, merged: JsonObject) -> None:
+def unmerge_rows(db: sqlite3.Connection, change: str, merged: JsonObject) -> None:
     """Undo `merge_rows`."""
     source, target = str(merged["source"]), str(merged["target"])
     take_rows_back(db, change, source, target)
@@ -148,9 +149,10 @@ def take_apart(db: sqlite3.Connection, change: str, merged: JsonObject) -> None:
 
 
 def _recorded_in(table: str, sessions: str) -> str:
-    """Return the condition for rows of a table that were recorded in a folder, `sessions` being those that were."""
+    """Return the condition for rows of a table that were recorded in a folder; `sessions` selects the moved
+    sessions."""
     if table == "sessions":
-        # Of a session that was recorded before folders were noted, only where it worked is known.
+        # For a session from before folders were recorded, only the working folder is known.
         return f"""({_IN_FOLDER} or (folder = '' and
             (cwd = :folder or substr(cwd, 1, length(:folder) + 1) = :folder || '/')))"""
     if table == "memories":
@@ -159,7 +161,7 @@ def _recorded_in(table: str, sessions: str) -> str:
 
 
 def _take_small(db: sqlite3.Connection, table: str, source: str, target: str) -> JsonObject:
-    """Give the rows of a small table to another project; return them, and the keys that the other had before."""
+    """Move the rows of a small table to another project; return the rows, and the keys that the target had before."""
     rows = [dict(row) for row in db.execute(f"select * from {table} where project = ?", (source,))]
     had = [_key(table, dict(row)) for row in db.execute(f"select * from {table} where project = ?", (target,))]
     db.execute(f"update or ignore {table} set project = ? where project = ?", (target, source))
@@ -167,9 +169,9 @@ def _take_small(db: sqlite3.Connection, table: str, source: str, target: str) ->
     return {"rows": cast("JsonValue", rows), "had": cast("JsonValue", had)}
 
 
-def _put_small_back(db: sqlite3.Connection, table: str, source: str, target: str, kept: JsonObject) -> None:
-    had = cast("list[list[str]]", kept["had"])
-    for row in cast("list[JsonObject]", kept["rows"]):
+def _put_small_back(db: sqlite3.Connection, table: str, source: str, target: str, saved: JsonObject) -> None:
+    had = cast("list[list[str]]", saved["had"])
+    for row in cast("list[JsonObject]", saved["rows"]):
         if _key(table, row) not in had:
             where = " and ".join(f"{name} = :{name}" for name in _SMALL_TABLES[table])
             db.execute(f"delete from {table} where project = :target and {where}", {**row, "target": target})
@@ -182,8 +184,8 @@ def _key(table: str, row: JsonObject) -> list[str]:
 
 
 def _index_again(db: sqlite3.Connection, change: str, project: str) -> None:
-    """Have the derived marks of all rows that a change moved say where they belong now."""
-    for table, mark in (("memories", _mark_memory), ("passages", _mark_passage)):
+    """Update the filter tokens and scopes of all rows that a change moved."""
+    for table, reindex in (("memories", _reindex_memory), ("passages", _reindex_passage)):
         seqs = [
             row["seq"]
             for row in db.execute(
@@ -193,16 +195,16 @@ def _index_again(db: sqlite3.Connection, change: str, project: str) -> None:
             )
         ]
         for seq in seqs:
-            mark(db, seq)
+            reindex(db, seq)
 
 
-def _mark_memory(db: sqlite3.Connection, seq: int) -> None:
+def _reindex_memory(db: sqlite3.Connection, seq: int) -> None:
     memory = memories.by_seq(db, [seq])[seq]
-    fts.mark_again(db, seq, memory)
+    fts.update_filter_tokens(db, seq, memory)
     vectors.set_scope(db, vectors.of_memory(seq), memory.scope)
 
 
-def _mark_passage(db: sqlite3.Connection, seq: int) -> None:
+def _reindex_passage(db: sqlite3.Connection, seq: int) -> None:
     passage = passages.by_seq(db, [seq])[seq]
-    passages.mark_again(db, seq, passage)
+    passages.update_filter_tokens(db, seq, passage)
     vectors.set_scope(db, vectors.of_passage(seq), f"project:{passage.project}")

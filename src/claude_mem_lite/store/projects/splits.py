@@ -1,6 +1,6 @@
-"""A folder of a project made a project of its own, and that undone. Part of `project_changes`.
+"""Split of a folder from a project into a project of its own, and the undo. Part of `changes`.
 
-For two clones that share a remote or a history and are two projects all the same, as two apps from one template."""
+For two clones that share a remote or a history and are different projects, as two apps from one template."""
 
 import os
 import sqlite3
@@ -15,43 +15,44 @@ from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.store.projects.listing import is_empty
 from claude_mem_lite.store.projects.marks import is_known, marks, put_mark
-from claude_mem_lite.store.projects.rows import Recorded, count_outside, give_rows, take_rows_back
+from claude_mem_lite.store.projects.rows import Recorded, count_outside, move_rows, take_rows_back
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
-    """A split as the disk and the database showed it when the command was first carried out."""
+class SplitPlan:
+    """Plan of a split, from disk and database at the first execution of the command."""
 
     source: str
-    """The project that the folder is parted from."""
+    """Project that loses the folder."""
     target: str
-    """The id of the new project."""
+    """Id of the new project."""
     name: str
     path: str
     root: str
     git_folder: str
     remote: str
-    """The remote that the folder takes along; '' when it has none, or another folder of the project has the same."""
+    """Remote that moves with the folder; '' if there is none, or if another folder of the project has the same
+    remote."""
     elsewhere: tuple[str, ...]
-    """The git folders of the other folders of the project."""
+    """Git folders of the other folders of the project."""
 
 
-def plan(db: sqlite3.Connection, folder: str, name: str) -> Split:
-    """Return what a split would do; an error says why there can be none."""
+def plan(db: sqlite3.Connection, folder: str, name: str) -> SplitPlan:
+    """Return the plan of a split; raise an error with the reason if no split is possible."""
     place = lookup.locate(db, folder)
     if not is_known(db, place.project):
         raise NotFound(f"no project was ever seen in {place.path}", "`claude-mem-lite projects` lists their folders")
     folders = [path for path in marks(db, place.project, "path") if path != place.path and os.path.isdir(path)]
     others = [find_place(path) for path in folders]
-    elsewhere = tuple(one.git_folder for one in others if one.git_folder)
+    elsewhere = tuple(location.git_folder for location in others if location.git_folder)
     recorded = Recorded(place.path, place.git_folder, elsewhere)
     if not others and not count_outside(db, place.project, recorded):
         raise MemoryLiteError(
             f"{place.path} is the only folder of {place.name}, so there is nothing to split",
             "`claude-mem-lite projects rename` gives it another name",
         )
-    remote = place.remote if place.remote not in {one.remote for one in others} else ""
-    return Split(
+    remote = place.remote if place.remote not in {location.remote for location in others} else ""
+    return SplitPlan(
         source=place.project,
         target=lookup.new_id(db, remote or place.path, besides=place.project),
         name=name or project_name(place.path),
@@ -63,15 +64,15 @@ def plan(db: sqlite3.Connection, folder: str, name: str) -> Split:
     )
 
 
-def split_rows(db: sqlite3.Connection, change: str, split: Split, now: datetime) -> JsonObject:
-    """Give what was recorded in a folder to a new project; return what it takes to undo it."""
+def split_rows(db: sqlite3.Connection, change: str, split: SplitPlan, now: datetime) -> JsonObject:
+    """Move everything that was recorded in a folder to a new project; return the data for the undo."""
     before = db.execute("select * from projects where id = ?", (split.source,)).fetchone()
     db.execute(
         """insert or ignore into projects (id, name, root, first_seen_at, last_seen_at)
            values (:id, :name, :root, :first_seen_at, :last_seen_at)""",
         {**dict(before), "id": split.target, "name": split.name, "root": split.root},
     )
-    give_rows(db, change, split.source, split.target, Recorded(split.path, split.git_folder, split.elsewhere))
+    move_rows(db, change, split.source, split.target, Recorded(split.path, split.git_folder, split.elsewhere))
     moved = _move_marks(db, split, now)
     left = _leave_root(db, split, str(before["root"]))
     return {
@@ -83,7 +84,7 @@ def split_rows(db: sqlite3.Connection, change: str, split: Split, now: datetime)
 
 
 def undo_split(db: sqlite3.Connection, change: str, done: JsonObject) -> None:
-    """Put back what a split moved. The new project ends, unless something was stored in it since."""
+    """Undo a split. The new project is removed, unless something was stored in it since."""
     source, target = str(done["source"]), str(done["target"])
     take_rows_back(db, change, source, target)
     for row in cast("list[JsonObject]", done["marks"]):
@@ -103,9 +104,9 @@ def undo_split(db: sqlite3.Connection, change: str, done: JsonObject) -> None:
             db.execute(f"delete from {table} where {column} = ?", (target,))
 
 
-def _move_marks(db: sqlite3.Connection, split: Split, now: datetime) -> list[JsonObject]:
-    """Have the marks of the folder lead to the new project; return those that led to the other one. Both have the
-    history that they share."""
+def _move_marks(db: sqlite3.Connection, split: SplitPlan, now: datetime) -> list[JsonObject]:
+    """Move the marks of the folder to the new project and return the former ones. Both projects keep the shared
+    history."""
     values = {"project": split.source, "path": split.path, "remote": split.remote, "git_folder": split.git_folder}
     condition = """project = :project and (
         (kind in ('path', 'former_path') and value = :path) or (kind = 'remote' and value = :remote)
@@ -124,8 +125,8 @@ def _move_marks(db: sqlite3.Connection, split: Split, now: datetime) -> list[Jso
     return moved
 
 
-def _leave_root(db: sqlite3.Connection, split: Split, root: str) -> bool:
-    """Have the other project no longer be where the new one is; return whether it was."""
+def _leave_root(db: sqlite3.Connection, split: SplitPlan, root: str) -> bool:
+    """Remove the folder of the new project as root of the old project; return True if it was the root."""
     if root != split.root:
         return False
     folders = marks(db, split.source, "path")

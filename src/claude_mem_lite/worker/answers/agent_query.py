@@ -187,7 +187,7 @@ def _admitted(loop: Loop, db: sqlite3.Connection, asker: Asker, setting: Setting
     found = [hit.found for hit in relevant.values() if isinstance(hit.found, Memory)]
     checkout = loop.looking.checkout(db, asker.place, time_for_context())
     verdicts = checkout.freshness(found)
-    tallies = receipts.standing_tallies(db, [memory.id for memory in found], at_need=True)
+    tallies = receipts.tallies_since_last_seen(db, [memory.id for memory in found], at_need=True)
     given: list[Given] = []
     for memory in found:
         made = score(memory, asker.now, setting.task, tallies.get(memory.id, Tally()))

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from claude_mem_lite.models import HOOK_MOMENTS
 from claude_mem_lite.store import session_context
-from claude_mem_lite.store.session_context import Answered
+from claude_mem_lite.store.session_context import DeliveredAnswer
 
 # A hook prints at once or not at all; its confirmation waits for the job thread, which may be busy for a while.
 _UNPRINTED_S = 5.0
@@ -27,7 +27,7 @@ class Known:
     was_compacted: bool
     waiting: frozenset[str]
     """The answers that were on their way when this was asked."""
-    answers: tuple[Answered, ...] = ()
+    answers: tuple[DeliveredAnswer, ...] = ()
     """Those that arrived."""
 
     def left(self, budget_tokens: int) -> int:

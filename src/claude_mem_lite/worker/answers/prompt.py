@@ -20,7 +20,7 @@ from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Place
 from claude_mem_lite.paths import state_of
-from claude_mem_lite.search.search_timeout import Asked, Found, patient
+from claude_mem_lite.search.search_timeout import Params, Result, with_timeout
 from claude_mem_lite.store import lesson_candidates
 from claude_mem_lite.worker.answers.hook_request import Waiting, find_raw, read_event, settings
 from claude_mem_lite.worker.answers.in_flight import Known
@@ -89,13 +89,13 @@ def build_now(
     loop: Loop, db: sqlite3.Connection, prompt: str, occasion: Occasion, told: Collection[str], budget_tokens: int
 ) -> PromptContext:
     """What a prompt is given with all that the worker knows, within the patience of who waits."""
-    weigh: Weigh = loop.search.weigh
+    weigh: Weigh = loop.search.score_memories
     ask: Ask = loop.search.search
     if occasion.until is not None:
         now = time.monotonic()
         until = now + _SHARE_OF_SEARCH * (occasion.until - now)
-        weigh = _or_nothing(patient(weigh, loop.readers.open, until))
-        ask = _or_nothing(patient(ask, loop.readers.open, until))
+        weigh = _or_nothing(with_timeout(weigh, loop.readers.open, until))
+        ask = _or_nothing(with_timeout(ask, loop.readers.open, until))
     return build_for_prompt(db, prompt, occasion, told, budget_tokens, synonyms_of(loop), weigh, ask=ask)
 
 
@@ -103,10 +103,10 @@ def _weighing(one: Candidate) -> Weighing:
     return Weighing(one.memory.id, source_of(one.memory.kind), one.value, one.left_out)
 
 
-def _or_nothing(search: Callable[Asked, list[Found]]) -> Callable[Asked, list[Found]]:
+def _or_nothing(search: Callable[Params, list[Result]]) -> Callable[Params, list[Result]]:
     """The same search, which finds nothing when it took too long."""
 
-    def asked(*given: Asked.args, **named: Asked.kwargs) -> list[Found]:
+    def asked(*given: Params.args, **named: Params.kwargs) -> list[Result]:
         try:
             return search(*given, **named)
         except TimeoutError:

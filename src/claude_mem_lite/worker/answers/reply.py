@@ -103,7 +103,7 @@ def mark_printed(loop: Loop, name: str) -> Future[None]:
 
     def mark(db: sqlite3.Connection) -> None:
         with atomic(db):
-            receipts.mark_given(db, name, now)
+            receipts.mark_injected(db, name, now)
 
     return loop.call(mark)
 

@@ -20,7 +20,7 @@ from claude_mem_lite.context.request import Occasion, Search
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Place
-from claude_mem_lite.search.search_timeout import patient
+from claude_mem_lite.search.search_timeout import with_timeout
 from claude_mem_lite.store import receipts
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.answers.hook_request import Waiting, find_raw, is_to_be_told
@@ -37,9 +37,9 @@ def build_start(
     connect = loop.readers.open
     began = time.monotonic()
     until: float | None = None
-    search: Search = loop.search.unexplained
+    search: Search = loop.search.search_without_reasons
     if patience_s is not None:
-        until, search = began + patience_s, patient(search, connect, began + _SHARE_OF_SEARCH * patience_s)
+        until, search = began + patience_s, with_timeout(search, connect, began + _SHARE_OF_SEARCH * patience_s)
     # Not one that another has after us: a layer that took too long may be asking it still.
     db = loop.readers.open_apart()
     try:

@@ -95,7 +95,7 @@ def _about_file(loop: Loop, call: "_Call") -> bytes | None:
         if not file or not loop.on_their_way.may_tell_of(db, session, file):
             return ()
         found = about_file(db, file, occasion, told)
-        return () if found and receipts.is_told_of_file(db, session, found[0].reason) else found
+        return () if found and receipts.was_injected_for_file(db, session, found[0].reason) else found
 
     reply = _answer(call, "file", find)
     if reply is not None:

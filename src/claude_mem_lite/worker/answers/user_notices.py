@@ -31,7 +31,7 @@ class Telling:
     def with_news(self, event: Event, answer: bytes | None) -> bytes | None:
         """The answer to a session that starts, with what the user has not heard of yet; the answer alone when it is
         not one that can carry it."""
-        news = recovery_log.untold(self._home) if event.agent == CLAUDE_CODE else []
+        news = recovery_log.not_shown(self._home) if event.agent == CLAUDE_CODE else []
         if not news:
             return answer
         reply = load_json(answer.decode()) if answer else {}
@@ -59,7 +59,7 @@ class Telling:
                 self._home.told.touch(mode=0o600)
                 os.utime(self._home.told, (self._clock().timestamp(),) * 2)
         elif told:
-            recovery_log.mark_told(self._home, told)
+            recovery_log.mark_shown(self._home, told)
 
     def _send(self, name: str, told: list[str]) -> None:
         with self._lock:

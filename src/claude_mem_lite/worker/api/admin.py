@@ -49,7 +49,7 @@ def index(loop: Running) -> dict[str, object]:
 @router.get("/index/damage")
 def damage(loop: Running) -> dict[str, object]:
     """Which word indexes are damaged. By the job thread, because to SQLite this check is a write."""
-    are_damaged = wait(loop.call(lambda db: {"memories": fts.is_damaged(db), "passages": passages.is_damaged(db)}))
+    are_damaged = wait(loop.call(lambda db: {"memories": fts.is_corrupt(db), "passages": passages.is_corrupt(db)}))
     return {"damaged": [name for name, is_so in are_damaged.items() if is_so]}
 
 

@@ -51,7 +51,7 @@ def stats(loop: Running, days: Days = 30) -> dict[str, object]:
             "sources": [_rate(one) for one in rates],
             "silent": {"items": _silent_items(db)},
             "model": _model(db, since),
-            "retold": asdict(statistics.retold(db, since)),
+            "retold": asdict(statistics.context_savings(db, since)),
         }
 
 
@@ -69,7 +69,7 @@ def _given(
 ) -> list[dict[str, object]]:
     """By moment: how often and how much was given, and how much of it was used."""
     told = []
-    for one in statistics.given(db, since, project):
+    for one in statistics.answers(db, since, project):
         tallies = [rate.tally for rate in rates if rate.moment == one.moment]
         tally = Tally(*(sum(counts) for counts in zip(*map(astuple, tallies), strict=True)))
         told.append({**asdict(one), **_hits(tally)})
@@ -91,7 +91,7 @@ def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:
     ids = statistics.often_ignored(db, _MIN_IGNORED, _MAX_LOOKED_AT)
     titles = receipts.titles(db, ids)
     found = []
-    for id_, tally in receipts.standing_tallies(db, ids, at_need=False).items():
+    for id_, tally in receipts.tallies_since_last_seen(db, ids, at_need=False).items():
         kind, title = titles.get(id_, ("", ""))
         rule = factor if kind == "session" else start_factor
         if kind and rule(tally) <= SILENT and not _is_stated(db, id_):

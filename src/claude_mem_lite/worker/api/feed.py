@@ -65,7 +65,7 @@ def feed_page(
 
     `verdict` says how the code stands that a memory tells of: fresh, changed, gone, or '' where nobody knows."""
     since, until = in_order(since, until)
-    wanted = feed.Wanted(project, kind, origin, status or ("active",), since, until)
+    wanted = feed.FeedFilter(project, kind, origin, status or ("active",), since, until)
     with closing(loop.readers.open()) as db:
         entries, following = feed.page(db, wanted, _spot(before) if before else None, limit)
         turns = feed.turns_of(db, [one.id for one in entries])
@@ -92,13 +92,13 @@ def memory_story(loop: Running, id_: str) -> dict[str, object]:
     the project, session and turn it is of."""
     with closing(loop.readers.open()) as db:
         memory = memory_named(db, id_)
-        counts = memory_history.given_counts(db, memory.id)
+        counts = memory_history.injection_counts(db, memory.id)
         turn = feed.turns_of(db, [memory.id]).get(memory.id)
         session = memory_history.own_session(db, memory.session)
         return {
             "id": memory.id,
             "project": asdict(memory_history.own_project(db, memory.project)),
-            "given": [asdict(one) for one in memory_history.gifts(db, memory.id, _MAX_GIVEN)],
+            "given": [asdict(one) for one in memory_history.injections(db, memory.id, _MAX_GIVEN)],
             "given_total": counts.total,
             "used": counts.used,
             "ignored": counts.ignored,
@@ -110,7 +110,7 @@ def memory_story(loop: Running, id_: str) -> dict[str, object]:
         }
 
 
-def _verdicts(loop: Loop, db: sqlite3.Connection, entries: Sequence[feed.Entry]) -> dict[str, str]:
+def _verdicts(loop: Loop, db: sqlite3.Connection, entries: Sequence[feed.FeedEntry]) -> dict[str, str]:
     """Return the staleness of active memories by id, each judged in the folder of its own project, within one limit of
     time for all projects."""
     by_project: dict[str, list[Memory]] = {}
@@ -127,12 +127,12 @@ def _verdicts(loop: Loop, db: sqlite3.Connection, entries: Sequence[feed.Entry])
     return found
 
 
-def _written(spot: feed.Spot) -> str:
+def _written(spot: feed.FeedCursor) -> str:
     """A place in the feed as text that needs no quoting."""
     return base64.urlsafe_b64encode(json.dumps(spot).encode()).decode().rstrip("=")
 
 
-def _spot(given: str) -> feed.Spot:
+def _spot(given: str) -> feed.FeedCursor:
     try:
         at, seq = json.loads(base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)))
         text_to_time(at)
@@ -140,4 +140,4 @@ def _spot(given: str) -> feed.Spot:
         at = seq = None
     if not isinstance(seq, int) or not 0 <= seq < 2**63:
         raise MemoryLiteError("there is no such place in the feed", "give the `next` of a page as `before`")
-    return feed.Spot(at, seq)
+    return feed.FeedCursor(at, seq)

@@ -117,7 +117,7 @@ class Stored:
 class Read:
     """What was said as it is stored, or as it is held back in its place."""
 
-    said: foreign.Said
+    said: foreign.ImportedText
     redacted: bool
     held_back: Memory | None
 
@@ -243,7 +243,7 @@ def _read(given: PastSaid) -> Read:
     clean = PastSaid.model_validate({**given.model_dump(), **after})
     told = _told(clean.summary) if clean.summary else ""
     summary = _summary(clean.summary, clean.title) if clean.summary else None
-    said = foreign.Said(clean.name, clean.session, clean.at, clean.prompt_id, clean.text, told, summary)
+    said = foreign.ImportedText(clean.name, clean.session, clean.at, clean.prompt_id, clean.text, told, summary)
     # A prompt is the user's own word, as far as anybody can tell; a summary may repeat what a page said.
     reason = looks_like_instructions(f"{clean.title}\n{told}") if told else looks_like_an_attack(clean.text)
     return Read(said, after != before, _held_back(clean, told or clean.text) if reason else None)

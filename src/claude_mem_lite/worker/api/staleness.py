@@ -120,8 +120,8 @@ def _look_through(loop: Loop, db: sqlite3.Connection, place: Place) -> tuple[lis
 def _tied(db: sqlite3.Connection, project: str) -> Iterator[list[int]]:
     """The numbers of all active memories of a project that are tied to code, some at a time, newest first."""
     for page in memory_queries.pages(db, project):
-        for start in range(0, len(page.tied), _AT_ONCE):
-            yield [row.seq for row in page.tied[start : start + _AT_ONCE]]
+        for start in range(0, len(page.anchored), _AT_ONCE):
+            yield [row.seq for row in page.anchored[start : start + _AT_ONCE]]
 
 
 def _shown(memory: Memory, verdict: str, reasons: Sequence[str]) -> dict[str, object]:

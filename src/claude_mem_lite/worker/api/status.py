@@ -96,7 +96,7 @@ def health(loop: Running) -> dict[str, object]:
         waiting = _left_to_do(db)
         turns = model_queue.counts(db)
     with closing(loop.readers.open()) as db:
-        given = receipts.last_given(db)
+        given = receipts.last_injected_at(db)
         spend = model_calls.spent(db, since=limits.start_of_day(now), under_way=False)
         by_status = statistics.memories_by_status(db)
         return {
