@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.candidates import candidates_of, fingerprint, plan_headings
-from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose, impersonal_sentence
+from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose
 from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
+from claude_mem_lite.compress.compose.material import impersonal_sentence
 from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.compose.turn import material_of
