@@ -16,6 +16,7 @@ from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_name
 from claude_mem_lite.compress.compose.turn_features import is_beside
 from claude_mem_lite.compress.prose.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.prose.markdown import capital
+from claude_mem_lite.compress.prose.titles import split_subject
 from claude_mem_lite.compress.rules.fix_pairing import Fix
 from claude_mem_lite.compress.toolcalls.edits import FileChange, merge
 from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_run
@@ -248,7 +249,7 @@ def _kind(
 ) -> WorkKind:
     """Return the kind by what happened: a verified fix, the type of the commit, the verb of its subject or of the
     plan's heading, else what the judge thinks. A fault that was only told is a discovery."""
-    of_commit = _COMMIT_KINDS.get(_type_of(commit)) if commit else None
+    of_commit = _COMMIT_KINDS.get(split_subject(commit.subject)[0]) if commit else None
     if fix and of_commit != "feature":
         return "bugfix"
     if of_commit:
@@ -273,7 +274,3 @@ def _is_only_told(given: Material, head: Judged) -> bool:
         if one.sentence.source == "closing" and (one.verdict.role == "result" or one.reports_work)
     ]
     return not any(one.value >= _MIN_VALUE for one in done)
-
-
-def _type_of(commit: Commit) -> str:
-    return commit.subject.partition(":")[0].partition("(")[0].rstrip("!").strip().lower()
