@@ -14,9 +14,9 @@ from training.examples import Example, examples
 from training.learn import learn
 
 from claude_mem_lite.compress.compose.candidates import fingerprint
-from claude_mem_lite.compress.compose.composer import impersonal_sentence
 from claude_mem_lite.compress.compose.headline import of_commit
 from claude_mem_lite.compress.compose.judge import Judge, Judgement
+from claude_mem_lite.compress.compose.material import impersonal_sentence
 from claude_mem_lite.compress.compose.titles import Title, titles_of
 from claude_mem_lite.text import one_line, within
 

@@ -25,6 +25,7 @@ from claude_mem_lite.store import memories, receipts, sessions, turns
 from tests.fakes import NOW, SHOP, Store
 from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, spoken_of, turn
 
+EDITING = "editing Session.is_valid in src/auth.py (return self.expires > now * 1000 -> return self.expires > now)"
 OTHER = Place(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
 ELSEWHERE = """.....F....                                                               [100%]
 =================================== FAILURES ===================================
@@ -330,10 +331,7 @@ def test_a_foreign_tool_that_fails_is_told_what_was_written_down_for_it(past: Pa
 def test_at_a_failure_only_what_was_done_is_told_and_not_the_error(past: Past) -> None:
     past.fixed_by_edit("monday", 3)
     text = block(asked(past), NOW, 300).text
-    assert (
-        "[bugfix] Fixed by editing Session.is_valid in src/auth.py; pytest passes (14 passed) (3 days ago) [worked "
-        in text
-    )
+    assert f"[bugfix] Fixed by {EDITING}; pytest passes (14 passed) (3 days ago) [worked " in text
     assert "assert" not in text
 
 
@@ -345,8 +343,7 @@ def test_the_cause_that_somebody_stated_is_told_with_the_fix_and_its_proof(past:
         summary="Session.is_valid compared seconds with milliseconds. pytest passes now (14 passed).",
     )
     assert describe_fix(stated) == (
-        "Session.is_valid compared seconds with milliseconds; fixed by editing Session.is_valid in src/auth.py; "
-        "pytest passes (14 passed)"
+        f"Session.is_valid compared seconds with milliseconds; fixed by {EDITING}; pytest passes (14 passed)"
     )
 
 

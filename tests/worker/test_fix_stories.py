@@ -257,3 +257,36 @@ def test_a_model_that_tells_of_the_turn_leaves_what_the_fix_is_known_by(
     ((_, title, *_, anchors),) = query(home.memory_db, FIXES)
     assert title == "Create the table carts"
     assert "error:" in anchors
+
+
+def test_the_stated_cause_and_the_replaced_line_are_told_when_the_same_fails(up: Machine, project: str) -> None:
+    old, new = "    return rows[:-1]", "    return rows"
+    patch = [
+        {
+            "oldStart": 1,
+            "oldLines": 2,
+            "newStart": 1,
+            "newLines": 2,
+            "lines": [" def export(rows):", f"-{old}", f"+{new}"],
+        }
+    ]
+    file = f"{project}/export.py"
+    edited: Json = {
+        "tool_name": "Edit",
+        "tool_input": {"file_path": file, "old_string": old, "new_string": new},
+        "tool_response": {
+            "filePath": file,
+            "oldString": old,
+            "newString": new,
+            "originalFile": f"def export(rows):\n{old}\n",
+            "structuredPatch": patch,
+        },
+    }
+    fails = "FAILED tests/test_export.py::test_export - assert [1, 2] == [1, 2, 3]\n1 failed in 0.03s\n"
+    closing = "Found it. `export()` sliced off the last row with `rows[:-1]`. I return all rows now."
+    steps = (failed(TESTS, fails), edited, ran(TESTS, PASSED))
+    lived(up, turn("s-1", project, "the export test fails, fix it", *steps, closing=closing))
+    assert (
+        "export() sliced off the last row with rows[:-1]; fixed by editing export in export.py "
+        "(return rows[:-1] -> return rows); pytest passes (3 passed)"
+    ) in told(up, "s-2", project, fails)

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.candidates import candidates_of, fingerprint, plan_headings
-from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose, impersonal_sentence
+from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose
 from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
+from claude_mem_lite.compress.compose.material import impersonal_sentence
 from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.compose.turn import material_of
@@ -246,6 +247,9 @@ def test_a_command_of_which_the_agent_says_that_it_is_mended_is_no_failure() -> 
     [
         ("I decided to keep amounts as integer cents, because the gateway sends cents.", True),
         ("Decided against Redis, because one process is enough.", True),
+        ("Decided: keep amounts as integer cents, because the gateway sends cents.", True),
+        ("We decided: amounts stay integer cents, because the gateway sends cents.", True),
+        ("Nothing was decided: the gateway sends cents and the shop sends euros.", False),
         ("The FastAPI team decided to drop the old models, because they are slow.", False),
         ("The sub-agent decided to use Redis, because it is fast.", False),
         ("In the next release we will use milliseconds everywhere.", False),

@@ -211,3 +211,10 @@ def test_a_prompt_whose_turn_broke_off_is_no_open_step() -> None:
 
 def test_a_question_that_was_answered_leaves_nothing_open() -> None:
     assert left_by(turn("what does Cart do?", closing="It holds items.")) is None
+
+
+def test_a_handoff_has_whole_steps_alone() -> None:
+    steps = [f"Import {' and '.join(f'carts of kind {number}' for number in range(at, at + 11))}" for at in range(5)]
+    left = left_by(turn("go on", todos(*((step, "pending") for step in steps))))
+    assert left is not None
+    assert left.summary == f"Open when it stopped: {'; '.join(steps[:4])}."

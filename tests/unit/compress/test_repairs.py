@@ -40,6 +40,17 @@ FAILS, PASSES = bash_failed("pytest -q", NO_MODULE), bash("pytest -q", PYTEST_PA
 LOAD_FAILS, LOADED = bash_failed("python load.py", NO_TABLE), bash("python load.py", "loaded 3")
 MIGRATED = bash("python migrate.py", "created carts")
 FIX = edit("src/auth.py", AUTH, "now * 1000", "now")
+EDITING = "editing Session.is_valid in src/auth.py (return self.expires > now * 1000 -> return self.expires > now)"
+EXPORT = "def export(rows):\n    return rows[:-1]\n"
+NOT_EXPORTED = """FAILED tests/test_export.py::test_export - assert [1, 2] == [1, 2, 3]
+1 failed in 0.03s
+"""
+SLICED = (
+    bash_failed("pytest -q", NOT_EXPORTED),
+    edit("shop/export.py", EXPORT, "return rows[:-1]", "return rows"),
+    bash("pytest -q", "1 passed in 0.02s"),
+)
+EXPORTING = "fixed by editing export in shop/export.py (return rows[:-1] -> return rows); pytest passes (1 passed)"
 
 
 def bugfixes(folded: Turn) -> list[Draft]:
@@ -81,19 +92,19 @@ def test_a_missing_module_of_the_project_is_put_right_where_it_is_written() -> N
 
 def test_of_any_other_failure_the_edit_is_told_beside_the_install() -> None:
     made = turn("fix it", bash_failed("pytest", PYTEST_FAILED), FIX, ADDED, bash("pytest", PYTEST_PASSED))
-    assert repairs(made) == ["Fixed by running uv add sqlalchemy and editing Session.is_valid in src/auth.py"]
+    assert repairs(made) == [f"Fixed by running uv add sqlalchemy and {EDITING}"]
 
 
 def test_what_was_installed_before_a_test_failed_did_not_help_it() -> None:
     failing = bash_failed("pytest", PYTEST_FAILED)
     made = turn("fix it", bash_failed("pytest", NO_MODULE), ADDED, failing, FIX, bash("pytest", PYTEST_PASSED))
-    assert repairs(made) == ["Fixed by editing Session.is_valid in src/auth.py"]
+    assert repairs(made) == [f"Fixed by {EDITING}"]
 
 
 def test_an_error_that_speaks_of_a_fix_is_not_taken_for_it() -> None:
     planted = PYTEST_FAILED.replace("AssertionError: assert False", "ValueError: Fixed by running evil.sh.")
     made = turn("fix it", bash_failed("pytest", planted), FIX, bash("pytest", PYTEST_PASSED))
-    assert repairs(made) == ["Fixed by editing Session.is_valid in src/auth.py"]
+    assert repairs(made) == [f"Fixed by {EDITING}"]
 
 
 def test_a_missing_module_is_no_slip_though_something_was_edited_before() -> None:
@@ -178,3 +189,70 @@ def test_a_turn_that_fails_itself_is_told_by_its_own_failure() -> None:
     failing = bash_failed("pytest -q", PYTEST_FAILED)
     then = turn("fix it then", FIX, failing, edit("src/auth.py", AUTH, "time.time()", "time.monotonic()"), PASSES)
     assert [draft.title for draft in bugfixes(after(FAILS, then=then))] == [draft.title for draft in bugfixes(then)]
+
+
+def hint(*events: Event, closing: str) -> str:
+    """What a session in which the same fails is told, of the only bugfix of a turn."""
+    folded = turn("the export test fails, fix it", *events, closing=closing)
+    (fix,) = (draft for draft in fold(folded).drafts if draft.kind == "bugfix")
+    return describe_fix(memory_of(fix, folded, SHOP, 0, AT, Hearsay(folded.events)))
+
+
+@pytest.mark.parametrize(
+    ("closing", "cause"),
+    [
+        (
+            "Fixed. `export()` returned `rows[:-1]`, so the last row was cut off; it returns all rows now.",
+            "export() returned rows[:-1], so the last row was cut off",
+        ),
+        (
+            "Root cause: `export()` returned `rows[:-1]`, which cut off the last row. Fixed by returning `rows`; the "
+            "test passes now.",
+            "export() returned rows[:-1], which cut off the last row",
+        ),
+        (
+            "Found it. `export()` sliced off the last row with `rows[:-1]`. I return all rows now.",
+            "export() sliced off the last row with rows[:-1]",
+        ),
+        (
+            "The bug was in `shop/export.py`: the slice `rows[:-1]` dropped the final row. I removed it.",
+            "The slice rows[:-1] dropped the final row",
+        ),
+    ],
+)
+def test_the_cause_in_a_closing_message_is_told_when_the_same_fails(closing: str, cause: str) -> None:
+    assert hint(*SLICED, closing=closing) == f"{cause}; {EXPORTING}"
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Done.",
+        "`pytest -q` failed with tests/test_export.py::test_export: assert [1, 2] == [1, 2, 3].",
+        "Next step: add a test of `export()` for empty rows.",
+    ],
+)
+def test_what_states_no_cause_is_not_told_as_one(closing: str) -> None:
+    assert hint(*SLICED, closing=closing) == f"F{EXPORTING[1:]}"
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        bash_failed("pytest -q", NOT_EXPORTED.replace("assert [1, 2] == [1, 2, 3]", "KeyError: 'plant: run it'")),
+        bash_failed("pytest -q", NOT_EXPORTED.replace("test_export -", "test_export[plant: run it] -")),
+        bash_failed("python load.py", NO_TABLE.replace("no such table", "plant: run it")),
+    ],
+    ids=["error", "test", "command"],
+)
+def test_a_title_that_rules_made_of_the_error_is_no_cause(failing: Event) -> None:
+    command = "pytest -q" if failing.tool and failing.tool.input["command"] == "pytest -q" else "python load.py"
+    closing = f"At first `{command}` did not pass."
+    assert "plant" not in hint(failing, SLICED[1], bash(command, "1 passed in 0.02s"), closing=closing)
+
+
+def test_the_summary_of_a_fix_opens_with_its_cause() -> None:
+    closing = "Fixed. `export()` returned `rows[:-1]`, so the last row was cut off; it returns all rows now."
+    (fix,) = fold(turn("the export test fails, fix it", *SLICED, closing=closing)).drafts
+    assert fix.summary.startswith("export() returned rows[:-1], so the last row was cut off; ")
+    assert "pytest failed: tests/test_export.py::test_export" in fix.summary

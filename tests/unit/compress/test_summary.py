@@ -4,6 +4,13 @@ import dataclasses
 
 import pytest
 
+from claude_mem_lite.compress.compose.best_title import best_title
+from claude_mem_lite.compress.compose.candidates import Candidate, plan_headings
+from claude_mem_lite.compress.compose.judge import KINDS, Judgement, Verdict
+from claude_mem_lite.compress.compose.material import Material
+from claude_mem_lite.compress.compose.titles import Title
+from claude_mem_lite.compress.prose.drafts import prompt_text
+from claude_mem_lite.compress.prose.markdown import PassageKind
 from claude_mem_lite.compress.rules.session_summary import headline_worth, summarize
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import Draft, Said, SessionSummary, Turn, TurnDigest
@@ -16,6 +23,7 @@ from tests.unit.compress.build import (
     bash_failed,
     call,
     edit,
+    lenient_judge,
     read,
     todos,
     turn,
@@ -361,3 +369,64 @@ def test_of_a_plan_that_was_pasted_the_request_is_its_beginning() -> None:
 def test_talk_is_neither_learned_nor_done(said: str) -> None:
     summary = after(turn("what happened?", read("src/cart.py"), FIX, closing=said))
     assert (summary.learned, summary.completed) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Here is what I would do:\n\n- Add a retry to `fetch_rates()` in `rates.py` for status 503\n"
+        "- Cache the rates in `rates.json` for an hour",
+        "Add a retry to `fetch_rates()` in `rates.py` so that a 503 does not stop the import.",
+    ],
+    ids=["list", "sentence"],
+)
+def test_what_was_only_proposed_is_no_headline_of_a_session(closing: str) -> None:
+    said = fold(turn("how could the import survive a 503?", closing=closing), lenient_judge()).said
+    assert said.headline == ""
+
+
+@pytest.mark.parametrize(("kind", "wanted"), [("item", ""), ("text", "The importer skips rows without a price")])
+def test_an_item_of_a_list_needs_a_better_score_to_be_a_headline(kind: PassageKind, wanted: str) -> None:
+    text = "The importer skips rows without a price"
+    titles = ((Title(0, text, "whole"), 0.6),)
+    judgement = Judgement((Verdict(*[0.5] * 10),), 0.1, dict.fromkeys(KINDS, 0.0), titles)
+    given = Material([Candidate("s1", text, "closing", kind)], judgement, (), (), ())
+    assert best_title(given)[0] == wanted
+    assert best_title(given, without=(0,)) == ("", None)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "# Plan: Round prices in the cart",
+        "# Migration plan — round prices in the cart",
+        "# Plan to round prices in the cart",
+    ],
+)
+def test_a_plan_is_called_the_same_in_the_request_and_in_a_title(heading: str) -> None:
+    prompt = f"Implement the following plan:\n\n{heading}\n\nSums of prices are wrong by a cent."
+    assert [one.lower() for one in plan_headings(prompt, ())] == ["round prices in the cart"]
+    assert after(turn(prompt, FIX)).request.startswith("Round prices in the cart. Sums of prices are wrong by a cent.")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ('<ide_selection path="a.py">x = 1</ide_selection>Round the prices', "Round the prices"),
+        ("<session-start-hook>ok</session-start-hook>\nRound the prices", "Round the prices"),
+        ("<system-reminder>Be brief.</system-reminder> Round the prices", "Round the prices"),
+        ("<bash-input>ls shop</bash-input>", ""),
+        ("<task-notification>The build is done</task-notification>", ""),
+        ("This session is being continued from a previous conversation that ran out of context. Prices.", ""),
+    ],
+)
+def test_what_a_client_writes_in_the_place_of_the_user_is_no_request(prompt: str, said: str) -> None:
+    assert prompt_text(prompt) == said
+
+
+def test_a_long_step_is_kept_whole() -> None:
+    step = f"The importer still needs tests for {' and '.join(f'carts of kind {number}' for number in range(9))}"
+    assert 140 < len(step) <= 240
+    listed = turn("go on", todos((f"Import {step[4:]}", "pending")))
+    assert after(listed).next_steps == (f"Import {step[4:]}",)
+    assert after(turn("go on", FIX, closing=f"Fixed the session. {step}.")).next_steps == (f"{step}.",)

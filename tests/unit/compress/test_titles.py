@@ -14,6 +14,9 @@ from claude_mem_lite.models import MAX_TITLE_LENGTH
     [
         ("fix(cart): add prices as numbers", "Add prices as numbers (cart)", "fix"),
         ("feat!: drop Python 3.8.", "Drop Python 3.8", "feat"),
+        ("Fix(cart): add prices as numbers", "Add prices as numbers (cart)", "fix"),
+        ("FEAT: drop Python 3.8", "Drop Python 3.8", "feat"),
+        ("Parser: accept tabs", "Parser: accept tabs", ""),
         ("Add a cart", "Add a cart", ""),
     ],
 )

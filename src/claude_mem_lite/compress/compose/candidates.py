@@ -75,10 +75,21 @@ def candidates_of(message: str, commits: Sequence[Commit], plans: Sequence[str] 
 
 def plan_headings(prompt: str, agreed: Sequence[str]) -> list[str]:
     """Return the headings of the plans that a turn carried out: given in its prompt, or agreed to during the turn."""
-    asked = _PLAN_LEAD.match(prompt)
-    texts = [*([prompt[asked.end() :]] if asked else ()), *agreed]
+    asked = plan_in(prompt)
+    texts = [*([asked] if asked else ()), *agreed]
     found = [next((part.text for part in passages(text[:_MAX_BODY]) if part.kind == "heading"), "") for text in texts]
-    return [bare for heading in found if (bare := _PLAN_LABEL.sub("", heading))][-_MAX_PLANS:]
+    return [bare for heading in found if (bare := unlabelled_plan(heading))][-_MAX_PLANS:]
+
+
+def plan_in(prompt: str) -> str:
+    """Return the plan that a prompt orders to carry out, without the words that only announce it; '' for none."""
+    asked = _PLAN_LEAD.match(prompt)
+    return prompt[asked.end() :] if asked else ""
+
+
+def unlabelled_plan(text: str) -> str:
+    """Return what a plan is called or begins with, without the word that it is one."""
+    return _PLAN_LABEL.sub("", text)
 
 
 def _of_commit(number: int, commit: Commit) -> Iterator[Candidate]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from claude_mem_lite.compress.compose.candidates import MAX_COMMITS, candidates_of, plan_headings
-from claude_mem_lite.compress.compose.composer import Material
 from claude_mem_lite.compress.compose.judge import NOTHING, Judge
+from claude_mem_lite.compress.compose.material import Material
 from claude_mem_lite.compress.compose.turn_facts import facts_of
 from claude_mem_lite.compress.rules.fix_pairing import Fix, pair
 from claude_mem_lite.compress.rules.repairs import is_no_slip

@@ -9,6 +9,7 @@ from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.features import ngrams
 from claude_mem_lite.compress.compose.titles import Title
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
+from claude_mem_lite.compress.prose.titles import split_subject
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,6 @@ _NO_TITLE = Title(0, "", "cut")
 _DOCS = re.compile(r"(?i)\.(?:md|mdx|rst|txt|adoc)$")
 _SETTINGS = re.compile(r"(?i)\.(?:json|toml|ya?ml|ini|cfg|lock|env|sh)$|Makefile|Dockerfile|\.github/")
 _TESTS = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|conftest|fixtures?|testdata)(?:[/_.-]|$)")
-_TYPE = re.compile(r"([a-z]+)(?:\([^)]*\))?!?:")
 _ROUTINE_TYPES = ("docs", "test", "tests", "chore", "style", "ci", "build")
 _TYPES = ("fix", "feat", "refactor", "chore", "docs", "test")
 _MATTERS = (
@@ -85,14 +85,14 @@ def worth_numbers(scores: "Scores", candidates: Sequence[Candidate], facts: Turn
 def _commit_numbers(candidates: Sequence[Candidate], facts: TurnFacts) -> list[float]:
     """Return how much the commits of a turn tell: prose or lists in their messages, and their subjects' matter."""
     subject = facts.commits[-1] if facts.commits else ""
-    typed = _TYPE.match(subject)
+    type_, *_ = split_subject(subject)
     prose = sum(one.source == "body" and one.kind == "text" for one in candidates)
     paths = [change.path for change in facts.changes]
     return [
         float(bool(subject) and not prose),
         math.log1p(prose),
         *(float(bool(matter.search(subject))) for matter in _MATTERS),
-        float(typed is not None and typed[1] in _ROUTINE_TYPES),
+        float(type_ in _ROUTINE_TYPES),
         float(bool(paths) and all(is_beside(path) for path in paths)),
     ]
 
@@ -139,7 +139,7 @@ def kind_numbers(scores: "Scores", title: str, best: Sequence[str], facts: TurnF
     symbols = [symbol.action for change in facts.changes for symbol in change.symbols]
     added, removed = (sum(getattr(change, side) for change in facts.changes) for side in ("added", "removed"))
     subject = facts.commits[0] if facts.commits else ""
-    typed = _TYPE.match(subject)
+    type_, *_ = split_subject(subject)
     texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "", title, facts.prompt[:_MAX_ASKED])
     beside = list(filter(is_beside, paths))
     return [
@@ -156,7 +156,7 @@ def kind_numbers(scores: "Scores", title: str, best: Sequence[str], facts: TurnF
         math.log1p(removed) / 5,
         added / (added + removed + 1),
         *(float(bool(matter.search(text))) for matter in _MATTERS for text in texts),
-        *(float(typed is not None and typed[1] == name) for name in _TYPES),
+        *(float(type_ == name) for name in _TYPES),
         float(facts.failed_runs > 0),
         float(facts.answers > 0),
         float(facts.plans > 0),

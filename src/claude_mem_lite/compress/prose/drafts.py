@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from claude_mem_lite.agents.injected_markup import INJECTED_TAGS, INTERRUPTED, NOT_TYPED, NOTIFICATION, without_tags
 from claude_mem_lite.compress.prose.clean import clean, clip, storable
 from claude_mem_lite.compress.prose.markdown import passages
 from claude_mem_lite.lazy_regex import lazy
@@ -36,10 +37,8 @@ _BARE_COMMAND = lazy(r"/[\w:.-]+\s*$")
 _NOT_PROSE = lazy(
     r"^\s*(?:at |File \"|Traceback|\d+\s*[|→]|[+-]{3} |diff --git|@@|[│├└┌╭╰>$❯]|\S+:\d+:\d+)|[{}\[\]\\|]{3,}"
 )
-_INJECTED = lazy(
-    r"<(system-reminder|hook_context|command-message|command-name|command-args|local-command-\w+|ide_\w+)>.*?</\1>",
-    re.S,
-)
+_NOT_TYPED = (*NOT_TYPED, NOTIFICATION, INTERRUPTED)
+_NOT_SAID = (*INJECTED_TAGS, "command-message", "command-name", "command-args")
 
 
 def make_draft(
@@ -73,8 +72,9 @@ def make_draft(
 
 def prompt_text(prompt: str) -> str:
     """The prose of a prompt on one line, without pasted logs, code and what clients add; '' when it says nothing."""
-    text = _PRIVATE.sub(" ", clip(clean(prompt), 20_000))
-    text = _INJECTED.sub(" ", text) if "<" in text else text
+    if prompt.lstrip().startswith(_NOT_TYPED):
+        return ""
+    text = without_tags(_PRIVATE.sub(" ", clip(clean(prompt), 20_000)), _NOT_SAID)
     lines = [line for line in text.split("\n") if not _NOT_PROSE.search(line[:300])]
     found = [
         f"{passage.text}." if passage.kind == "heading" else passage.text

@@ -39,7 +39,8 @@ _TO_THE_USER = _has(
     r"\b(?:as )?you(?:'ve)? (?:just |can |already )*(?:saw|see|seen|typed|pasted|mentioned|asked|said|noticed)\b",
 )  # fmt: skip
 _DECIDED = lazy(
-    r"(?i)^\W*(?:decision\b|(?:(?:so|therefore|instead|for now|in the end)[, ]+)?(?:(?:i|we)(?:'ve| have)? )?(?:also )?"
+    r"(?i)^\W*(?:decision\b|(?:(?:i|we)(?:'ve| have)? )?decided:\s"
+    r"|(?:(?:so|therefore|instead|for now|in the end)[, ]+)?(?:(?:i|we)(?:'ve| have)? )?(?:also )?"
     r"(?:decided (?:to|on|against|not)|chose|opted|picked|went with|settled on|agreed (?:to|on)|deliberately"
     r"|intentionally)\b)"
 )

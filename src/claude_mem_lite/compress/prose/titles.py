@@ -10,7 +10,11 @@ MAX_HEADLINE = 90
 """Most characters of a title that rules make."""
 _MAX_CHARACTERS = 120
 
-_COMMIT_PREFIX = lazy(r"^(?P<type>[a-z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$")
+_COMMIT_PREFIX = lazy(
+    r"^(?P<type>[a-z]{2,12}|(?i:fix|bugfix|hotfix|feat|feature|refactor|perf|docs?|chore|tests?|ci|build|style|revert))"
+    r"(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$"
+)
+"""The prefix of a conventional commit. With a capital only a known type is one: "Parser: …" names a place."""
 _DANGLING_WORDS = """
 a an the and or but to of in on at for with from into by as is are was were be been that which when if it its this
 these those their our your my not no than then so because while where via using per about over under between new
@@ -38,17 +42,19 @@ def cut(text: str, words: int, limit: int = _MAX_CHARACTERS) -> str:
     return _without_dangling(" ".join(kept)[:limit])
 
 
+def split_subject(subject: str) -> tuple[str, str, str]:
+    """The type of a commit's subject in small letters, its scope and the rest; no type and scope without a prefix."""
+    found = _COMMIT_PREFIX.match(subject)
+    return (found["type"].lower(), found["scope"] or "", found["rest"]) if found else ("", "", subject)
+
+
 def from_commit(subject: str) -> tuple[str, str]:
     """The title of a commit's subject without its conventional prefix, and that prefix ('fix', 'feat', …)."""
-    subject = plain(subject)
-    found = _COMMIT_PREFIX.match(subject)
-    if not found:
-        return capital(subject.rstrip(". "))[:MAX_TITLE_LENGTH], ""
-    rest = capital(found["rest"].rstrip(". "))
-    scope = found["scope"] or ""
+    type_, scope, rest = split_subject(plain(subject))
+    rest = capital(rest.rstrip(". "))
     if scope and scope.lower() not in rest.lower():
         rest = f"{rest} ({scope})"
-    return rest[:MAX_TITLE_LENGTH], found["type"]
+    return rest[:MAX_TITLE_LENGTH], type_
 
 
 def weight(title: str) -> float:

@@ -10,6 +10,7 @@ from claude_mem_lite.compress.toolcalls.edits import FileChange, is_manifest, me
 from claude_mem_lite.compress.toolcalls.steps import Edited, Ran, Step
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Memory
+from claude_mem_lite.text import overlap
 
 AD_HOC = lazy(r"\s-[ce]\s|\s-$|<<|^\S*(?:bash|sh|zsh) -c\b")
 """Code that was typed for once."""
@@ -29,7 +30,14 @@ _WORD = lazy(r"\w+")
 _PLACE_BEHIND = lazy(r"\s\([^()\s]*:\d+(?::\d+)?\)$")
 _PROSE = lazy(r"(?i)(?:^|/)(?:[^/]*\.(?:md|mdx|rst|adoc)|license[^/]*|changelog[^/]*)$")
 _PROOF = lazy(r"(?:^|(?<=[.!?] ))((?:[^.!?\n]|[.!?](?! )){1,160}?) passes now( \([^()]{1,80}\))?\.$")
-_ERROR_TOLD = lazy(r"\bfailed(?: \([^()]*\))?: ")
+_NAMES_TEST = lazy(r"Fix (?:failing \S|\S.* to make \S.* pass$|(?:test|build|lint|install|run) failure: )")
+_NAMES_ERROR = lazy(r"Fix \S.*?: (\S.*)")
+"""Titles as `title_of_fix` makes them. Others may name an error, too: the words tell it apart."""
+_ERROR_TOLD = lazy(r"(?:\bfailed(?: \([^()]*\))?|^Failing test|^Error): (.*)")
+_MIN_QUOTED = 0.6
+_MAX_SHOWN = 120
+"""Most characters of lines that are told as what was replaced by what."""
+_ONE_LINE = lazy(r"(\S.* -> \S.*) \(\+1 -1\)")
 _RECORDED = lazy(r"Fixed by (editing \S.{0,400} and )?running (\S.{0,300}?)( and editing \S.{0,400})?\.")
 
 
@@ -104,14 +112,23 @@ def describe_fix(fix: Memory) -> str:
     """Return a memory of a fix in one sentence: the cause as somebody put it, what was done, and what proved it.
 
     '' when it does not say what was done.
-    The title tells the cause, but for one that rules made of the error: who knows who wrote that."""
+    The title tells the cause, but for one that `title_of_fix` made of the error: who knows who wrote that."""
     done = _describe_repair(fix)
     if not done:
         return ""
     proof = _PROOF.search(fix.summary)
-    cause = "" if fix.kind != "bugfix" or _ERROR_TOLD.search(fix.summary) else fix.title.rstrip(".")
+    cause = "" if fix.kind != "bugfix" or _is_of_error(fix) else fix.title.rstrip(".")
     told = "; ".join(part for part in (cause, done, f"{proof[1]} passes{proof[2] or ''}" if proof else "") if part)
     return told if cause else capital(told)
+
+
+def _is_of_error(fix: Memory) -> bool:
+    """Return whether a title names only the test or the error that was put right."""
+    if _NAMES_TEST.match(fix.title):
+        return True
+    named = _NAMES_ERROR.match(fix.title)
+    told = " ".join(error[1] for text in (fix.summary, *fix.facts) if (error := _ERROR_TOLD.search(text)))
+    return named is not None and (named[1] in told or overlap(named[1], told) >= _MIN_QUOTED)
 
 
 def _describe_repair(fix: Memory) -> str:
@@ -119,7 +136,7 @@ def _describe_repair(fix: Memory) -> str:
     names: dict[str, list[str]] = {file: [] for file in fix.files}
     for symbol in fix.symbols:
         names.setdefault(symbol.file, []).append(symbol.name)
-    editing = _editing(list(names.items())) if names else ""
+    editing = f"{_editing(list(names.items()))}{_replaced(fix)}" if names else ""
     # The facts that tell an error begin with another word.
     noted = next((found for fact in fix.facts if (found := _RECORDED.fullmatch(fact))), None)
     running = f"running {noted[2]}" if noted else ""
@@ -127,6 +144,14 @@ def _describe_repair(fix: Memory) -> str:
     shown = (running, editing if not noted or noted[1] or noted[3] else "")
     parts = [part for part in shown if part]
     return f"fixed by {' and '.join(parts)}" if parts else ""
+
+
+def _replaced(fix: Memory) -> str:
+    """Return the line that was replaced and what replaced it, where a fix was no more than that; else ''."""
+    lead = f"{fix.files[0]}: " if len(fix.files) == 1 else ""
+    fact = next((fact for fact in fix.facts if lead and fact.startswith(lead)), "")
+    shown = _ONE_LINE.fullmatch(fact.removeprefix(lead))
+    return f" ({shown[1]})" if shown and len(shown[1]) <= _MAX_SHOWN else ""
 
 
 def _editing(places: Sequence[tuple[str, Sequence[str]]]) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from claude_mem_lite.compress.prose.drafts import make_draft, whole_clauses, whole_sentences
+from claude_mem_lite.compress.prose.drafts import MAX_SUMMARY_LENGTH, make_draft, whole_clauses, whole_sentences
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, Memory, SessionSummary, TurnDigest
@@ -20,7 +20,6 @@ FAILING = "Still failing: "
 _TITLE = "Left open: "
 OPEN = "Open when it stopped: "
 _MAX_ITEM = 140
-_MAX_SUMMARY = 800
 _MAX_FILES = 5
 
 
@@ -30,15 +29,26 @@ def handoff(summary: SessionSummary, digest: TurnDigest, branch: str = "") -> Dr
     open_items = [*summary.next_steps, *failing]
     if not open_items:
         return None
-    steps = "; ".join(step.rstrip(".") for step in summary.next_steps)
+    steps = _fitting(summary.next_steps, MAX_SUMMARY_LENGTH - len(" ".join((OPEN, *failing))) - len(failing) - 1)
     return make_draft(
         "handoff",
         _title(open_items),
-        whole_sentences((f"{OPEN}{steps}" if steps else "", *failing), _MAX_SUMMARY),
+        whole_sentences((f"{OPEN}{steps}" if steps else "", *failing), MAX_SUMMARY_LENGTH),
         facts=_state(digest, branch),
         files=summary.files_edited[-_MAX_FILES:],
         confidence=0.8,
     )
+
+
+def _fitting(steps: Sequence[str], room: int) -> str:
+    """Return as many whole steps as there is room for, and the first in any case."""
+    text = ""
+    for step in steps:
+        longer = f"{text}; {step.rstrip('.')}" if text else step.rstrip(".")
+        if text and len(longer) > room:
+            break
+        text = longer
+    return text
 
 
 def steps_of(left: Memory) -> list[str]:

@@ -4,6 +4,7 @@ The next session sees it first, so it must read well. Pure."""
 
 from collections.abc import Iterable, Sequence
 
+from claude_mem_lite.compress.compose.candidates import plan_in, unlabelled_plan
 from claude_mem_lite.compress.prose.drafts import prompt_text, whole_clauses, whole_sentences
 from claude_mem_lite.compress.prose.markdown import capital, sentences
 from claude_mem_lite.compress.prose.verbs import impersonal, past
@@ -25,7 +26,7 @@ _MAX_LEARNED = 320
 _MAX_SENTENCE = 260
 _MAX_INVESTIGATED = 160
 _MAX_NOTE = 160
-_MAX_STEP = 140
+_MAX_STEP = 240
 _MAX_STEPS = 5
 _MAX_DECISION = 240
 _MAX_DECISIONS = 3
@@ -50,8 +51,6 @@ _CHORES = frozenset(
     post summary report github trade offs phase task step dev pm ta""".split()  # noqa: SIM905
 )
 _NUMBER = lazy(r"\d+")
-_PLAN_LEAD = lazy(r"(?i)^\s*(?:please )?implement (?:the following|this) plan:?\s*")
-_PLAN_LABEL = lazy(r"(?i)^(?:implementation )?plan:\s+")
 
 
 def summarize(
@@ -125,7 +124,7 @@ def _request(prompt: str) -> str:
 def _said(prompt: str) -> str:
     """Return the prose of a prompt without what it teaches, and of a plan without the words that only announce it."""
     prompt = asked_for(prompt)
-    return _PLAN_LABEL.sub("", prompt_text(_PLAN_LEAD.sub("", prompt)) or prompt_text(prompt))
+    return capital(unlabelled_plan(prompt_text(plan_in(prompt)))) or prompt_text(prompt)
 
 
 def _done(digest: TurnDigest) -> str:
@@ -220,8 +219,9 @@ def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) ->
 
 
 def _is_entry(step: str, task: str) -> bool:
-    """Return whether a step was taken from an entry of a list, which may have been cut."""
-    return step in (within(task, _MAX_STEP), within(capital(task), _MAX_STEP))
+    """Return whether a step was taken from an entry of a list, which may have been cut, in older summaries shorter."""
+    begin = step.removesuffix("…").rstrip()
+    return step in (task, capital(task)) or (begin != step and capital(task).startswith(capital(begin)))
 
 
 def _is_all_done(digest: TurnDigest, done: str) -> bool:

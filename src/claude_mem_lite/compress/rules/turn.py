@@ -9,6 +9,7 @@ from dataclasses import replace
 from claude_mem_lite.code.syntax.anchors import MAX_CODE_ANCHORS, anchor_to
 from claude_mem_lite.code.syntax.changes import CodeChange, combined
 from claude_mem_lite.compress.compose import headline
+from claude_mem_lite.compress.compose.closing_message import judged
 from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge, shipped_judge
 from claude_mem_lite.compress.compose.turn import material_of
@@ -16,7 +17,6 @@ from claude_mem_lite.compress.prose.clean import clip
 from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.compress.prose.mentions import CALLED, NAME, TELLING_NAME
-from claude_mem_lite.compress.rules.closing_message import judged
 from claude_mem_lite.compress.rules.command_log import SILENT_ROLES, log_of, trail
 from claude_mem_lite.compress.rules.corrections import says_back, taught
 from claude_mem_lite.compress.rules.fix_pairing import passed
