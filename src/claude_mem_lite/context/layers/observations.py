@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from claude_mem_lite.code.freshness.verdicts import Freshness
+from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.code_state import MIN_CONFIDENCE, back_again, item_of, why_not
 from claude_mem_lite.context.layers.contradictions import Told, items_of
 from claude_mem_lite.context.layers.layer import FADE, Item
@@ -18,7 +19,7 @@ from claude_mem_lite.context.project_setting import Setting, branch_words
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import NEUTRAL, SILENT, is_stated
 from claude_mem_lite.context.similarity import is_left_failing
-from claude_mem_lite.models import MAX_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
+from claude_mem_lite.models import MAX_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory, without_request
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.branches import is_hidden
 
@@ -91,7 +92,8 @@ class _Candidate:
         note, dated = (told.note, told.is_dated) if told else ("", False)
         made = item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
         floor = confidence_floor(self.memory.confidence, MIN_CONFIDENCE, is_pinned=self.memory.pinned)
-        return replace(made, worth=self.worth * self.memory.confidence, order=f"{self.order}; {floor}")
+        says = render.safe_line(f"{self.memory.title}. {without_request(self.memory.summary)}", _LONGEST)
+        return replace(made, says=says, worth=self.worth * self.memory.confidence, order=f"{self.order}; {floor}")
 
 
 def _candidates(db: sqlite3.Connection, found: Sequence[Memory], occasion: Occasion, reason: str) -> list[_Candidate]:
