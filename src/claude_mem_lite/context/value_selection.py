@@ -23,7 +23,7 @@ _DEEPER = 0.25
 """A memory about a file that only the headline of a session tells of counts so much."""
 _MAX_ASKED_FOR = 0.5
 """The share of the budget for what the user wants kept; what is over comes by its value, whatever the floor."""
-_NO_FLOOR = "no floor: the user wants it kept"
+_NO_FLOOR = "no floor of value: the user wants it kept"
 NOT_WORTH_IT = "not worth its tokens"
 NO_ROOM = "no room"
 REPEATED = "said by a line that is told"
@@ -72,7 +72,11 @@ class _Value:
         own, of_files = round(self.own, _DIGITS_OF_VALUE), round(self.of_files, _DIGITS_OF_VALUE)
         value, *parts = (shown(one, _DIGITS_OF_VALUE) for one in (own + of_files, own, of_files))
         rate = shown(_PER_THOUSAND * self.a_token)
-        floor = _NO_FLOOR if self.floor is None else f"the floor is {shown(_PER_THOUSAND * self.floor)}"
+        floor = (
+            _NO_FLOOR
+            if self.floor is None
+            else f"the floor of value a thousand tokens is {shown(_PER_THOUSAND * self.floor)}"
+        )
         sum_ = f"value {value} = own {parts[0]} + files {parts[1]}"
         return f"{sum_}; {self.tokens} tokens, {rate} a thousand, {floor}"
 
