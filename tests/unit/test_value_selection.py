@@ -10,10 +10,11 @@ import pytest
 from claude_mem_lite.context.forecast import Forecast
 from claude_mem_lite.context.layer_runner import Found
 from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.selection import Chosen
-from claude_mem_lite.context.value_selection import FLOOR, NO_ROOM, NOT_WORTH_IT, choose_by_value
+from claude_mem_lite.context.value_selection import FLOOR, NOT_WORTH_IT, choose_by_value
 from tests.arithmetic import equation
 
 LINE = "- " + "word " * 20

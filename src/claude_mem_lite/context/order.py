@@ -1,9 +1,13 @@
-"""Explanations of places: the numbers that order the lines of layers without a score, as sums and ranks.
+"""Explanations of places: the numbers that order the lines of layers without a score, as sums and ranks; reasons why
+candidates are left out.
 
 Called by the layers; pure. Every explanation ends with the floor that held for its line."""
 
 from datetime import UTC, datetime
 
+NO_ROOM = "no room"
+OUTRANKED = "others come before it"
+GONE = "gone: its code is not here"
 NO_FLOOR = "no floor of the layer"
 _DIGITS = 4
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from claude_mem_lite.context.forecast import Forecast
 from claude_mem_lite.context.layer_runner import Found
 from claude_mem_lite.context.layers.layer import Item
-from claude_mem_lite.context.order import shown
+from claude_mem_lite.context.order import NO_ROOM, shown
 from claude_mem_lite.context.render import estimate_tokens, fits
-from claude_mem_lite.context.selection import Assemble, Chosen, groups, told_in
+from claude_mem_lite.context.selection import Assemble, Chosen, candidates, told_in
 from claude_mem_lite.context.similarity import Said
 
 FLOOR = 0.0008
@@ -25,7 +25,6 @@ _MAX_ASKED_FOR = 0.5
 """The share of the budget for what the user wants kept; what is over comes by its value, whatever the floor."""
 _NO_FLOOR = "no floor of value: the user wants it kept"
 NOT_WORTH_IT = "not worth its tokens"
-NO_ROOM = "no room"
 REPEATED = "said by a line that is told"
 _SAYS_MOST = 0.7
 _PER_THOUSAND = 1000
@@ -148,15 +147,15 @@ def floor_of(forecast: Forecast) -> float:
 def choose_by_value(found: Sequence[Found], budget_tokens: int, assemble: Assemble, forecast: Forecast) -> list[Chosen]:
     """Return the layers with the lines that are worth their tokens, in the order of the candidates."""
     # The value bounds a layer, not a number of lines.
-    chosen = [Chosen(replace(one.layer, most=None, more_line=""), list(groups(one.items))) for one in found]
+    chosen = [Chosen(replace(one.layer, most=None, more_line=""), candidates(one.items)) for one in found]
     selection = _Selection(chosen, forecast, budget_tokens, assemble)
     without_room = list(_by_value(list(_asked_for_first(selection)), selection))
     for group, value in without_room:
         selection.leave_out(group, NO_ROOM, value)
-    for at, (one, candidates) in enumerate(zip(chosen, found, strict=True)):
+    for at, (one, of_layer) in enumerate(zip(chosen, found, strict=True)):
         in_order = sorted(zip(selection.places.get(at, []), one.told, strict=True), key=lambda pair: pair[0])
         one.told = [item for _, item in in_order]
-        one.left_out += [item for item in candidates.items if item.left_out]
+        one.left_out += [item for item in of_layer.items if item.left_out]
     return chosen
 
 

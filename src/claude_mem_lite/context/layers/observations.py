@@ -14,7 +14,7 @@ from claude_mem_lite.context.layers.code_state import MIN_CONFIDENCE, back_again
 from claude_mem_lite.context.layers.contradictions import Told, items_of
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import MAX_SESSIONS, UNUSED, last_sessions, memory_factors
-from claude_mem_lite.context.order import confidence_floor, newest_first, shown
+from claude_mem_lite.context.order import OUTRANKED, confidence_floor, newest_first, shown
 from claude_mem_lite.context.project_setting import Setting, branch_words
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import NEUTRAL, SILENT, is_stated
@@ -35,7 +35,6 @@ _LONGEST = 160
 _BY_RELEVANCE_ALONE = 1
 _RELEVANCE_ALONE, _MAX_NEW_FILES = 0.2, 3
 _WORTH = 0.025
-_OUTRANKED = "others come before it"
 log = logging.getLogger(__name__)
 
 
@@ -217,7 +216,7 @@ def _outranked(one: _Candidate, told: Sequence[_Candidate]) -> _Candidate:
         before = f"{of_turn} of its turn before it, {_MAX_OF_A_TURN} at most"
     elif of_turn and one.memory.confidence <= MIN_CONFIDENCE:
         before = f"{of_turn} of its turn before it, and the next needs a confidence over {shown(MIN_CONFIDENCE)}"
-    return replace(one, left_out=_OUTRANKED, order=f"{one.order}; {before}")
+    return replace(one, left_out=OUTRANKED, order=f"{one.order}; {before}")
 
 
 def _newest(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:

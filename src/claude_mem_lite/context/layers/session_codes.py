@@ -8,14 +8,13 @@ from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.layer import Item
 from claude_mem_lite.context.layers.sessions import (
-    GONE,
     are_all_elsewhere,
     last_sessions,
     open_handoffs,
     without_code,
 )
 from claude_mem_lite.context.layers.still_valid import held
-from claude_mem_lite.context.order import NO_FLOOR, newest_first
+from claude_mem_lite.context.order import GONE, NO_FLOOR, newest_first
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.lazy_regex import lazy

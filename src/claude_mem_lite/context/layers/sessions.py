@@ -11,7 +11,7 @@ from claude_mem_lite.context.layers.code_state import verdict_of
 from claude_mem_lite.context.layers.headlines import told_as
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.still_valid import Held, held
-from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
+from claude_mem_lite.context.order import GONE, NO_FLOOR, newest_first, shown, use_floor
 from claude_mem_lite.context.project_setting import Setting, from_root
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import NEUTRAL, SILENT, factor, is_stated, start_factor
@@ -52,7 +52,6 @@ such steps (docs/context.md)."""
 _SAYS_ALL = 1.0
 _SAID = "said by a newer one"
 _CAME_TO_NOTHING = "came to nothing"
-GONE = "gone: its code is not here"
 _MAX_TIED = 60
 
 
