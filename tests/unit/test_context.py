@@ -26,7 +26,7 @@ TOLD = SessionSummary(
     headline="Fix the login test by freezing the clock",
     request="Make the login test pass again",
     learned="The token expired in the test because the clock ran on.",
-    completed="The clock is frozen in the login test.",
+    completed="The clock is frozen by a fixture that other modules can use.",
     next_steps=("Freeze it in the logout test too.",),
     key_decisions=("Keep freezegun out of the production dependencies.",),
 )
@@ -171,6 +171,16 @@ def test_work_that_a_session_or_another_line_tells_is_not_told_again(store: Stor
     assert len(sessions_in(built)) == 1
     assert more.id in built.text
     assert {one.item.source for one in built.left_out if one.item.left_out == REPEATED} == {"s1", repeated.id}
+
+
+def test_what_the_last_session_did_is_not_told_again_beside_its_headline(store: Store) -> None:
+    done = "Rounded half to even at the till."
+    store.session(
+        "s1", SessionSummary(headline="Round half to even at the till", completed=done, learned="Cents drift.")
+    )
+    text = context(store).text
+    assert "Learned: Cents drift." in text
+    assert text.count("half to even") == 1
 
 
 @pytest.mark.parametrize("is_here", [True, False])

@@ -228,11 +228,14 @@ def earlier_open_line(left: Memory) -> str:
 
 
 class HandoffLine(NamedTuple):
-    """A line with the decision that it tells, if any, and the share of the coming work that it helps with."""
+    """A line with the decision that it tells, if any, and the share of the coming work that it helps with.
+
+    `says` has its words where it is left out after a line that says mostly the same."""
 
     text: str
     worth: float
     decision: str = ""
+    says: str = ""
 
 
 def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) -> list[HandoffLine]:
@@ -250,7 +253,8 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
     for decision in told.key_decisions:
         lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), _WORTH_DECIDED, decision))
     rest = (("Learned", told.learned), ("Done", told.completed), ("Asked", told.request))
-    lines += [HandoffLine(f"{label}: {safe_line(text)}", _WORTH_OF_REST) for label, text in rest if text]
+    said = ((label, safe_line(text)) for label, text in rest if text)
+    lines += [HandoffLine(f"{label}: {text}", _WORTH_OF_REST, says=text) for label, text in said]
     # Each for itself: any of them may be the only one that is told.
     is_elsewhere = branch and session.branch not in ("", branch)
     where = f"{age}, on branch {safe_line(session.branch, _BRANCH_LIMIT)}" if is_elsewhere else age

@@ -87,6 +87,7 @@ def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Ite
             session.id,
             "where work stopped",
             tells=tuple(filter(None, (last.decided.get(line.decision),))),
+            says=line.says,
             worth=line.worth * FADE ** (place - 1),
             order=newest_first(rank, number, session.last_event_at, why, f"line {place} of {len(lines)}", NO_FLOOR),
         )
