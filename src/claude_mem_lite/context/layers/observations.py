@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context import render
-from claude_mem_lite.context.layers.code_state import MIN_CONFIDENCE, back_again, item_of, why_not
+from claude_mem_lite.context.layers.code_state import MIN_CONFIDENCE, back_again, item_of, since_of, verdict_of, why_not
 from claude_mem_lite.context.layers.contradictions import Told, items_of
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import MAX_SESSIONS, UNUSED, last_sessions, memory_factors
@@ -91,7 +91,10 @@ class _Candidate:
         note, dated = (told.note, told.is_dated) if told else ("", False)
         made = item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
         floor = confidence_floor(self.memory.confidence, MIN_CONFIDENCE, is_pinned=self.memory.pinned)
-        says = render.safe_line(f"{self.memory.title}. {without_request(self.memory.summary)}", _LONGEST)
+        words = render.safe_line(f"{self.memory.title}. {without_request(self.memory.summary)}", _LONGEST)
+        # That its code has changed or moved since is said by no other line.
+        is_marked = verdict_of(self.memory, self.verdicts) == "changed" or since_of(self.memory, self.verdicts)
+        says = "" if is_marked or note else words
         return replace(made, says=says, worth=self.worth * self.memory.confidence, order=f"{self.order}; {floor}")
 
 
