@@ -91,8 +91,8 @@ def test_lines_without_a_score_show_what_places_them(page: TestClient, project: 
     html = shown(page, project=project)
     assert '<span class="small quiet">newest first: 1 of 1 (' in html
     assert re.search(
-        r"use 1, the floor is over 0; value [\d.]+ = own [\d.]+ \+ files [\d.]+; "
-        r"\d+ tokens, [\d.]+ a thousand, the floor is [\d.]+</span>",
+        r"use 1, the floor of the layer is over 0; value [\d.]+ = own [\d.]+ \+ files [\d.]+; "
+        r"\d+ tokens, [\d.]+ a thousand, the floor of value a thousand tokens is [\d.]+</span>",
         html,
     )
     assert '<span class="small quiet">score 0.' in html

@@ -1,6 +1,7 @@
 """The start context: what is in it, in what order, and never too much."""
 
 import sqlite3
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Prese
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.render import MAX_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.value_selection import REPEATED
 from claude_mem_lite.models import Place, SessionSummary
 from claude_mem_lite.store import memories
 from tests.fakes import NOW, SHOP, Store
@@ -24,7 +26,7 @@ TOLD = SessionSummary(
     headline="Fix the login test by freezing the clock",
     request="Make the login test pass again",
     learned="The token expired in the test because the clock ran on.",
-    completed="The clock is frozen in the login test.",
+    completed="The clock is frozen by a fixture that other modules can use.",
     next_steps=("Freeze it in the logout test too.",),
     key_decisions=("Keep freezegun out of the production dependencies.",),
 )
@@ -117,29 +119,83 @@ def test_what_holds_elsewhere_takes_no_place_of_what_is_left_open_here(store: St
     assert "Left open earlier: Convert page1 " in context(store, preset=made_of("mine", {"handoff": 2000})).text
 
 
-def test_of_sessions_with_the_same_headline_the_newest_is_told(store: Store) -> None:
+def test_of_sessions_with_the_same_headline_the_newest_is_told_by_it(store: Store) -> None:
     for name, file in (("s1", "cart.py"), ("s2", "cart.py"), ("s3", "till.py")):
-        store.session(name, SessionSummary(headline="Asked: Implement the plan", files_edited=(file,)))
-    assert context(store).text.count("Asked: Implement the plan") == 1
+        store.session(name, SessionSummary(headline="Round the prices", files_edited=(file,)))
+    called = [line.partition("] ")[2] for line in sessions_in(context(store))]
+    assert called == ["Round the prices (cart.py)", "Changed cart.py", "Changed till.py"]
 
 
-def test_sessions_whose_prompts_begin_alike_are_told_by_what_each_was_asked_alone(store: Store) -> None:
-    for name, part in (("s1", "carts"), ("s2", "refunds"), ("s3", "taxes")):
-        request = f"Work through the ticket. Rewrite the page for {part}."
-        headline = "Asked: Work through the ticket"
-        store.session(name, SessionSummary(headline=headline, request=request, files_edited=(f"{part}.py",)))
-    text = context(store).text.partition("## Last sessions")[2]
-    assert "Work through the ticket" not in text
-    assert all(f"Asked: Rewrite the page for {part} (" in text for part in ("carts", "refunds", "taxes"))
+ASKED = "Asked: Work through the ticket"
 
 
-def test_a_session_that_came_to_nothing_is_listed_only_where_none_came_to_anything(store: Store) -> None:
-    store.session("s1", SessionSummary(headline="Asked: Why is the till slow?", request="Why is the till slow?"))
-    assert "[2h ago] Asked: Why is the till slow?" in context(store).text
+@pytest.mark.parametrize(
+    ("told", "called"),
+    [
+        (
+            SessionSummary(completed="Round half to even. All tests pass.", learned="Cents drift."),
+            "Round half to even.",
+        ),
+        (SessionSummary(learned="Cents drift.", files_edited=("till.py",)), "Cents drift. (till.py)"),
+        (SessionSummary(files_edited=("shop/till.py",)), "Changed shop/till.py"),
+        (SessionSummary(files_edited=("a.py", "b.py", "shop/c.py", "d.py")), "Changed b.py, shop/c.py and 2 more"),
+    ],
+)
+def test_a_session_is_called_by_what_came_of_it_before_what_was_asked(
+    store: Store, told: SessionSummary, called: str
+) -> None:
+    store.session("s1", replace(told, headline=ASKED, request="Work through the ticket."), at=NOW - timedelta(hours=3))
+    store.session("s2", SessionSummary(headline="Tidy up", files_edited=("a.py",)))
+    assert f"- [3h ago] {called}" in sessions_in(context(store))
+
+
+def test_of_what_was_only_asked_no_more_than_the_newest_session_is_listed(store: Store) -> None:
+    for hours, asked in ((4, "Why is the till slow?"), (3, "What is a cart?")):
+        store.session(f"s{hours}", SessionSummary(headline=f"Asked: {asked}"), at=NOW - timedelta(hours=hours))
+    assert sessions_in(context(store)) == ["- [3h ago] Asked: What is a cart?"]
     store.session("s2", SessionSummary(headline="Round prices at the till", files_edited=("till.py",)))
-    listed = context(store).text.partition("## Last sessions")[2]
-    assert "Round prices at the till" in listed
-    assert "Why is the till slow?" not in listed
+    assert sessions_in(context(store)) == ["- [2h ago] Round prices at the till (till.py)"]
+
+
+def sessions_in(built: Context) -> list[str]:
+    listed = built.text.partition("## Last sessions\n")[2].partition("\nMore: ")[0].partition("\n## ")[0]
+    return listed.splitlines()
+
+
+def test_work_that_a_session_or_another_line_tells_is_not_told_again(store: Store) -> None:
+    store.session("s2", SessionSummary(headline="Round half to even at the till", files_edited=("till.py",)))
+    store.session("s1", SessionSummary(headline="Round to even at the till"), at=NOW - timedelta(hours=3))
+    repeated = store.remember("Round half to even at the till", kind="bugfix", summary="", session="s2")
+    more = store.remember("Print the receipts twice", kind="feature", summary="", session="s2")
+    built = context(store)
+    assert len(sessions_in(built)) == 1
+    assert more.id in built.text
+    assert {one.item.source for one in built.left_out if one.item.left_out == REPEATED} == {"s1", repeated.id}
+
+
+def test_what_the_last_session_did_is_not_told_again_beside_its_headline(store: Store) -> None:
+    done = "Rounded half to even at the till."
+    store.session(
+        "s1", SessionSummary(headline="Round half to even at the till", completed=done, learned="Cents drift.")
+    )
+    text = context(store).text
+    assert "Learned: Cents drift." in text
+    assert text.count("half to even") == 1
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_where_work_stopped_on_this_branch_goes_before_where_it_stopped_on_another(store: Store, is_here: bool) -> None:
+    mine = replace(SHOP, branch="mine")
+    other = replace(SHOP, branch="other")
+    if is_here:
+        store.session(
+            "s1", SessionSummary(headline="a", learned="Carts expire."), place=mine, at=NOW - timedelta(days=2)
+        )
+    store.session("s2", SessionSummary(headline="b", learned="Tills round."), place=other)
+    stopped = made_of("mine", {"handoff": 2000})
+    text = build(store.connect, Occasion(mine, NOW), 2000, stopped).text
+    assert ("- [2d ago] Learned: Carts expire." in text) is is_here
+    assert ("- [2h ago, on branch other] Learned: Tills round." in text) is not is_here
 
 
 @pytest.mark.parametrize("changed", [0, MAX_OPEN_SESSIONS - 1, MAX_OPEN_SESSIONS])

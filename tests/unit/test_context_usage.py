@@ -62,7 +62,7 @@ def test_knowledge_that_is_ignored_sinks_among_its_like(store: Store) -> None:
     assert told(built, "project") == [other.id, sinking.id]
     score = next(one.item.score for one in built.chosen if one.item.source == sinking.id)
     assert score is not None
-    assert "; placed by 0.8848 × use 0.4138 = 0.3661; the floor is 0.7" in score.explained(0.7)
+    assert "; placed by 0.8848 × use 0.4138 = 0.3661; the floor of the layer is 0.7" in score.explained(0.7)
 
 
 @pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "stated"])

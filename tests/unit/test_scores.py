@@ -101,17 +101,17 @@ def test_the_parts_add_up_to_the_total() -> None:
 
 
 def test_the_explained_score_is_a_sum_with_the_floor_that_holds() -> None:
-    told = "0.9286 = (scope 0.4 + recency 0.2 + task 0.05) / 0.7; the floor is 0.7"
+    told = "0.9286 = (scope 0.4 + recency 0.2 + task 0.05) / 0.7; the floor of the layer is 0.7"
     assert scored(memory()).explained(scoring.AT_START) == told
     gotcha = scored(memory("gotcha", days=10, times_seen=5)).explained(scoring.ALWAYS)
-    assert gotcha == "0.76 = scope 0.4 + recency 0.16 + task 0.05 + frequency 0.15; the floor is 0.3"
+    assert gotcha == "0.76 = scope 0.4 + recency 0.16 + task 0.05 + frequency 0.15; the floor of the layer is 0.3"
 
 
 @pytest.mark.parametrize(
     ("more", "told"), [({"pinned": True}, "pinned by the user"), ({"origin": "user"}, "stated by the user")]
 )
 def test_what_is_over_any_floor_says_why(more: dict[str, object], told: str) -> None:
-    assert scored(memory(**more)).explained(scoring.AT_START).endswith(f"; no floor: {told}")  # type: ignore[arg-type]
+    assert scored(memory(**more)).explained(scoring.AT_START).endswith(f"; no floor of the layer: {told}")  # type: ignore[arg-type]
 
 
 @given(
@@ -136,7 +136,7 @@ def test_every_explained_score_can_be_recomputed_by_hand(
     for placed in (part for part in rest if part.startswith("placed by ")):
         product, place = placed.removeprefix("placed by ").split(" = ")
         assert by_hand(product) == pytest.approx(float(place), abs=1e-4)
-    assert rest[-1] == "the floor is 0.7"
+    assert rest[-1] == "the floor of the layer is 0.7"
 
 
 def test_a_known_task_counts_by_the_share_of_its_keywords() -> None:

@@ -10,10 +10,11 @@ import pytest
 from claude_mem_lite.context.forecast import Forecast
 from claude_mem_lite.context.layer_runner import Found
 from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.selection import Chosen
-from claude_mem_lite.context.value_selection import FLOOR, NO_ROOM, NOT_WORTH_IT, choose_by_value
+from claude_mem_lite.context.value_selection import FLOOR, NOT_WORTH_IT, choose_by_value
 from tests.arithmetic import equation
 
 LINE = "- " + "word " * 20
@@ -122,7 +123,7 @@ def test_what_the_user_wants_kept_has_no_floor_while_there_is_room() -> None:
     kept = [replace(line(f"k{number}", 0.0), is_asked_for=True) for number in range(20)]
     chosen = choose(layer("kept", *kept), layer("others", line("low", LOW)), budget=800)
     assert len(chosen[0].told) == 20
-    assert all("no floor: the user wants it kept" in item.explained() for item in chosen[0].told)
+    assert all("no floor of value: the user wants it kept" in item.explained() for item in chosen[0].told)
     assert left_out(chosen) == {"low": NOT_WORTH_IT}
 
 
@@ -175,7 +176,7 @@ def test_the_value_of_a_line_can_be_recomputed_from_its_explanation() -> None:
         value, cost = each.removeprefix("first; ").split("; ")
         shown, computed = equation(value)
         assert computed == pytest.approx(shown, abs=2e-6)
-        found = re.fullmatch(r"(\d+) tokens, (\S+) a thousand, the floor is (\S+)", cost)
+        found = re.fullmatch(r"(\d+) tokens, (\S+) a thousand, the floor of value a thousand tokens is (\S+)", cost)
         assert found
         tokens, rate, floor = map(float, found.groups())
         assert 1000 * shown / tokens == pytest.approx(rate, abs=1e-3)

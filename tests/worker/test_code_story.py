@@ -76,9 +76,9 @@ def on_branch(work: Developing, name: str, *, commit: bool = True) -> None:
 
 
 def recent_work(context: str) -> str:
-    """The part of a context that tells memories of work."""
-    assert "## Earlier work" in context
-    return context.partition("## Earlier work")[2]
+    """The part of a context that tells of work: memories where no session says the same, or with a mark."""
+    assert "## Last sessions" in context
+    return context.partition("## Last sessions")[2]
 
 
 def untagged(context: str, words: str) -> list[str]:

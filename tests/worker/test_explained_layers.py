@@ -17,10 +17,12 @@ from tests.worker.test_handoffs import work
 PARTS = ("cart", "tax", "invoice", "refund", "coupon", "stock", "mail", "login")
 _LINE = re.compile(r"(in |out)  (?P<layer>[a-z+ ]+): (?P<source>\S+), (?P<told>.+)")
 _NEWEST = re.compile(r"newest first: (\d+) of (\d+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
-_FLOOR = re.compile(r"the floor is (?:over )?[\d.]+$|no floor(?:: .+)?$")
-_CONFIDENCE = re.compile(r"confidence ([\d.]+), the floor is ([\d.]+)$")
-_RATE = re.compile(r"^(\d+) tokens, ([\d.e-]+) a thousand, the floor is ([\d.]+)$")
-_USE = re.compile(r"use ([\d.]+), the floor is over 0$")
+_FLOOR = re.compile(
+    r"the floor of (?:the layer|value a thousand tokens) is (?:over )?[\d.]+$|no floor of (?:the layer|value)(?:: .+)?$"
+)
+_CONFIDENCE = re.compile(r"confidence ([\d.]+), the floor of the layer is ([\d.]+)$")
+_RATE = re.compile(r"^(\d+) tokens, ([\d.e-]+) a thousand, the floor of value a thousand tokens is ([\d.]+)$")
+_USE = re.compile(r"use ([\d.]+), the floor of the layer is over 0$")
 
 
 @dataclass(frozen=True, slots=True)

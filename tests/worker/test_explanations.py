@@ -142,7 +142,9 @@ def test_every_scored_candidate_of_a_start_is_a_sum_with_its_floor(told: tuple[M
     floors = set()
     for one in scored:
         formula, *rest = one["explained"].split("; ")
-        floor = next(part for part in rest if part.startswith(("the floor is ", "no floor: ")))
+        floor = next(
+            part for part in rest if part.startswith(("the floor of the layer is ", "no floor of the layer: "))
+        )
         shown, computed = equation(formula)
         assert computed == pytest.approx(shown, abs=6e-5), formula
         assert shown == one["score"]
@@ -150,8 +152,12 @@ def test_every_scored_candidate_of_a_start_is_a_sum_with_its_floor(told: tuple[M
         assert any(line.endswith(f", {one['explained']}") for line in lines)
         floors.add(floor)
         if one.get("left_out", "").startswith("below the floor"):
-            assert one["score"] < by_hand(floor.removeprefix("the floor is "))
-    assert floors == {"the floor is 0.7", "no floor: stated by the user", "no floor: pinned by the user"}
+            assert one["score"] < by_hand(floor.removeprefix("the floor of the layer is "))
+    assert floors == {
+        "the floor of the layer is 0.7",
+        "no floor of the layer: stated by the user",
+        "no floor of the layer: pinned by the user",
+    }
 
 
 def test_scored_lines_stand_by_group_then_by_score_as_they_say(told: tuple[Machine, Path]) -> None:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layer_runner import OVERTIME, Connect, Found, find
 from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.presets import BALANCED, LAST_RESORT, Preset
 from claude_mem_lite.context.project_setting import Setting, detect
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.selection import Chosen, choose
-from claude_mem_lite.context.value_selection import NO_ROOM, NOT_WORTH_IT, choose_by_value
+from claude_mem_lite.context.value_selection import NOT_WORTH_IT, choose_by_value
 from claude_mem_lite.models import ReceiptItem
 
 _NEVER_EMPTY_FROM = 300

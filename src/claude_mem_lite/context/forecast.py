@@ -15,7 +15,8 @@ _SAME_BRANCH = 3.0
 _TOUCHED_NOW = 3.0
 """Evidence of a file that has changes which are not committed; one session ago counts 1."""
 _CERTAINTY = 0.3
-_USUAL_BRANCHES = frozenset(("", "main", "master", "trunk", "develop", "dev"))
+USUAL_BRANCHES = frozenset(("", "main", "master", "trunk", "develop", "dev"))
+"""Their names say nothing of the work done there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def forecast(past: Sequence[Edited], branch: str, touched: Iterable[str]) -> For
     evidence: dict[str, float] = {}
     sessions: dict[str, int] = {}
     for age, session in enumerate(past):
-        is_same = session.branch == branch and branch not in _USUAL_BRANCHES
+        is_same = session.branch == branch and branch not in USUAL_BRANCHES
         weight = _FADE**age * (_SAME_BRANCH if is_same else 1.0)
         for file in set(session.files):
             evidence[file] = evidence.get(file, 0.0) + weight

@@ -11,6 +11,7 @@ from datetime import datetime
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.contradictions import side_by_side
 from claude_mem_lite.context.render import estimate_tokens, fits
+from claude_mem_lite.context.selection import groups
 from claude_mem_lite.context.user_rules import is_users_rule
 from claude_mem_lite.models import Memory, ReceiptItem, without_request
 from claude_mem_lite.text import counted, time_ago, unframed
@@ -66,7 +67,7 @@ def block(items: Sequence[Given], now: datetime, budget_tokens: int, title: str 
     """As many of the items as fit, the first ones first: one line each, and in full as far as there is room.
 
     `root` is the folder of the project: its path is left out."""
-    forms = [_Forms(tuple(_form(one, now, root) for one in group)) for group in _groups(items)]
+    forms = [_Forms(tuple(_form(one, now, root) for one in group)) for group in groups(items)]
     told: list[_Forms] = []
     for group in forms:
         if fits(_assemble([*told, group], title), budget_tokens):
@@ -126,17 +127,6 @@ class _Forms:
         for form in self.forms:
             one, line = form.given, form.full if self.is_full else form.short
             yield ReceiptItem(one.memory.id, one.source, one.reason, estimate_tokens(line), one.score)
-
-
-def _groups(items: Sequence[Given]) -> Iterator[tuple[Given, ...]]:
-    joined: list[Given] = []
-    for one in items:
-        joined.append(one)
-        if not one.with_next:
-            yield tuple(joined)
-            joined = []
-    if joined:
-        yield tuple(joined)
 
 
 def _assemble(told: Sequence[_Forms], title: str) -> str:

@@ -1,10 +1,14 @@
-"""Explanations of places: the numbers that order the lines of layers without a score, as sums and ranks.
+"""Explanations of places: the numbers that order the lines of layers without a score, as sums and ranks; reasons why
+candidates are left out.
 
 Called by the layers; pure. Every explanation ends with the floor that held for its line."""
 
 from datetime import UTC, datetime
 
-NO_FLOOR = "no floor"
+NO_ROOM = "no room"
+OUTRANKED = "others come before it"
+GONE = "gone: its code is not here"
+NO_FLOOR = "no floor of the layer"
 _DIGITS = 4
 
 
@@ -23,12 +27,17 @@ def shown(value: float, digits: int = _DIGITS) -> str:
     return f"{round(value, digits):g}"
 
 
+def layer_floor(least: str) -> str:
+    """Return the floor that a line has to reach to be a candidate; its value has another."""
+    return f"the floor of the layer is {least}"
+
+
 def confidence_floor(confidence: float, least: float, *, is_pinned: bool = False) -> str:
     """Return the floor of a memory that is told for its likeness or its age."""
-    held = f"{NO_FLOOR}: pinned by the user" if is_pinned else f"the floor is {shown(least)}"
+    held = f"{NO_FLOOR}: pinned by the user" if is_pinned else layer_floor(shown(least))
     return f"confidence {shown(confidence)}, {held}"
 
 
 def use_floor(use: float) -> str:
     """Return the floor of a session: it is silent once its use is 0."""
-    return f"use {shown(use)}, the floor is over 0"
+    return f"use {shown(use)}, {layer_floor('over 0')}"

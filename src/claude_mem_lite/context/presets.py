@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from claude_mem_lite.config import RESERVE, Config
-from claude_mem_lite.context.layers import code_changes, knowledge, observations, sessions
+from claude_mem_lite.context.layers import code_changes, knowledge, observations, session_codes, sessions
 from claude_mem_lite.context.layers.layer import Find, Layer
 from claude_mem_lite.errors import ConfigError
 
@@ -22,9 +22,9 @@ LAYERS: dict[str, tuple[str, Find]] = {
     "changed code": ("## Code left unfinished", code_changes.unfinished_code),
     "function map": ("## Functions that the last sessions worked on", code_changes.function_map),
     "observations": ("## Earlier work", observations.observations),
-    "impl": ("## Done in the last sessions", code_changes.impl),
-    "dec": ("## Decided in the last sessions", code_changes.dec),
-    "block+next": ("## Blocked and left to do", code_changes.block_and_next),
+    "impl": ("## Done in the last sessions", session_codes.impl),
+    "dec": ("## Decided in the last sessions", session_codes.dec),
+    "block+next": ("## Blocked and left to do", session_codes.block_and_next),
 }
 # Layers find more, because some of it may be told in others; the others are bounded by their room alone.
 _MOST = {"learnings": 10, "observations": 10, "sessions": 10}

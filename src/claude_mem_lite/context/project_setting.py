@@ -7,7 +7,7 @@ Nothing is read but names, and of them a bounded number.
 
 What a session is about, by words: coding, debugging, documentation or architecture.
 
-Read from prompts by `detect`, and looked for in memories by `scores`. The words stand in docs/scores.md too."""
+Read from prompts by `detect`, and looked for in memories by `scoring`. The words stand in docs/scores.md too."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from claude_mem_lite.code.git.entries import Entries
 from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.code.git.safe_files import list_folder
 from claude_mem_lite.code.git.status import touched
-from claude_mem_lite.context.forecast import SESSIONS, Edited, Forecast, forecast
+from claude_mem_lite.context.forecast import SESSIONS, USUAL_BRANCHES, Edited, Forecast, forecast
 from claude_mem_lite.models import Place, Session
 from claude_mem_lite.scopes import LANGUAGE_ENDINGS
 from claude_mem_lite.store import sessions, turns
@@ -180,8 +180,6 @@ _MAX_ASKED_ABOUT = 40
 _MAX_TOUCHED = 20
 _MAX_SUMMARY_LENGTH = 300
 _MAX_NAMED = 8
-# They say nothing of the work done there.
-_USUAL_BRANCHES = ("main", "master", "trunk", "develop", "dev")
 _BETWEEN_WORDS = re.compile(r"[^\w.]+|_+")
 
 
@@ -193,8 +191,6 @@ class Setting:
     task: Task | None = None
     query: str = ""
     """The last summary, the branch and the touched files, in a few words."""
-    touched: tuple[str, ...] = ()
-    """Files that `git status` would name, those that sessions edited first."""
     forecast: Forecast = field(default_factory=Forecast)
     """The files that the coming session will probably touch."""
 
@@ -212,7 +208,6 @@ def detect(db: sqlite3.Connection, place: Place, without_session: str = "", dead
         language=main_language(place.root, entries) if place.root else "",
         task=task_of(turns.last_prompts(db, last[0].id, _MAX_PROMPTS)) if last else None,
         query=_query(last[0] if last else None, place.branch, files),
-        touched=tuple(files),
         forecast=_forecast(db, place, without_session, files),
     )
 
@@ -237,7 +232,7 @@ def _edited(found: Sequence[Session], root: str) -> list[str]:
 
 def branch_words(branch: str) -> str:
     """What the name of a branch says of the work done there; '' when it says nothing."""
-    return "" if branch in _USUAL_BRANCHES else " ".join(_BETWEEN_WORDS.split(branch))
+    return "" if branch in USUAL_BRANCHES else " ".join(_BETWEEN_WORDS.split(branch))
 
 
 def _query(last: Session | None, branch: str, files: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """The one sentence of a memory that would change what an agent does: the cause of a fault, the reason of a decision.
 
-Called where a file is opened (opening.py). Pure; a memory that only reports work has no such sentence."""
+Called where a file is opened (file_hints.py). Pure; a memory that only reports work has no such sentence."""
 
 from collections.abc import Callable, Iterator
 

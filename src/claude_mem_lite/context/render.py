@@ -65,6 +65,7 @@ _TOLD_AGAIN = 1_000
 _PATH_LIMIT = 160
 _SIGNATURE_LIMIT = 70
 _MAX_FILES_OF_A_MEMORY, _MAX_FILES_OF_A_SESSION = 3, 5
+_MAX_CHANGED = 2
 _NAMES_LIMIT = 80
 _WORTH_OPEN, _WORTH_DECIDED, _WORTH_OF_REST = 0.09, 0.045, 0.022
 _SAYS_ALL = 0.9
@@ -227,17 +228,20 @@ def earlier_open_line(left: Memory) -> str:
 
 
 class HandoffLine(NamedTuple):
-    """A line with the decision that it tells, if any, and the share of the coming work that it helps with."""
+    """A line with the decision that it tells, if any, and the share of the coming work that it helps with.
+
+    `says` has its words where it is left out after a line that says mostly the same."""
 
     text: str
     worth: float
     decision: str = ""
+    says: str = ""
 
 
 def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) -> list[HandoffLine]:
     """Where a session stopped, what matters most for going on first: what it left open, and the state it was in.
 
-    The branch it was on is told on that branch only: elsewhere it was merged, and may be gone."""
+    Another branch than the one at hand is told on every line: its work need not be what is to be gone on with here."""
     told = session.summary
     if left:
         elsewhere = [fact for fact in left.facts if branch and fact.startswith("Branch: ") and fact[8:] != branch]
@@ -249,9 +253,12 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
     for decision in told.key_decisions:
         lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), _WORTH_DECIDED, decision))
     rest = (("Learned", told.learned), ("Done", told.completed), ("Asked", told.request))
-    lines += [HandoffLine(f"{label}: {safe_line(text)}", _WORTH_OF_REST) for label, text in rest if text]
+    said = ((label, safe_line(text)) for label, text in rest if text)
+    lines += [HandoffLine(f"{label}: {text}", _WORTH_OF_REST, says=text) for label, text in said]
     # Each for itself: any of them may be the only one that is told.
-    return [line._replace(text=f"- [{age}] {line.text}") for line in lines]
+    is_elsewhere = branch and session.branch not in ("", branch)
+    where = f"{age}, on branch {safe_line(session.branch, _BRANCH_LIMIT)}" if is_elsewhere else age
+    return [line._replace(text=f"- [{where}] {line.text}") for line in lines]
 
 
 @lru_cache(maxsize=_TOLD_AGAIN)
@@ -269,10 +276,21 @@ def _safe_end(end: str) -> str:
     return "" if reads_like_an_order(re.sub(r"[\W_]+", " ", end)) else safe_line(end)
 
 
+def changed_files(files: Sequence[str]) -> str:
+    """Return what a session is called by the files that it changed: `Changed src/cart.py, src/till.py and 3 more`."""
+    safe = list(filter(None, map(_safe_end, map(_end, files))))
+    more = f" and {len(safe) - _MAX_CHANGED} more" if len(safe) > _MAX_CHANGED else ""
+    return f"Changed {', '.join(safe[:_MAX_CHANGED])}{more}" if safe else ""
+
+
+def _end(path: str) -> str:
+    return "/".join(path.split("/")[-2:])
+
+
 def named_files(files: Sequence[str], line: str, most: int) -> str:
     """The files that a line is about and does not name, by the ends of their paths; names that may be orders are not
     repeated."""
-    ends = ["/".join(path.split("/")[-2:]) for path in files if path.rsplit("/", 1)[-1] not in line]
+    ends = [_end(path) for path in files if path.rsplit("/", 1)[-1] not in line]
     safe = [end for end in map(_safe_end, ends) if end]
     told: list[str] = []
     for end in safe[:most]:

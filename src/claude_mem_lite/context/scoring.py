@@ -9,6 +9,7 @@ Called wherever something is chosen to be given; pure. docs/receipts.md has the 
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from claude_mem_lite.context.order import NO_FLOOR, layer_floor
 from claude_mem_lite.context.project_setting import Task, share_of
 from claude_mem_lite.models import Kind, Memory, Tally, users_word
 
@@ -133,7 +134,7 @@ class Score:
         told += " - limit " + _told(-limit) if (limit := self.parts().get("limit")) else ""
         placed = self.total * self.usefulness
         sunk = f"; placed by {_told(self.total)} × use {_told(self.usefulness)} = {_told(placed)}"
-        held = f"no floor: {self.exception}" if self.exception else f"the floor is {_told(floor)}"
+        held = f"{NO_FLOOR}: {self.exception}" if self.exception else layer_floor(_told(floor))
         told += sunk if self.usefulness != NEUTRAL else ""
         return "; ".join(filter(None, (f"{_told(self.total)} = {told}", order, held)))
 

@@ -1,16 +1,26 @@
 """Candidates -> what is told by share: each layer tells as much as its share and the room that is left allow."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol, TypeVar
 
 from claude_mem_lite.context.layer_runner import Found
 from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.render import estimate_tokens, fits
 
 FULL_BUDGET = 2000
 """The budget that the caps of the layers are made for; they grow and shrink with the real one."""
 Assemble = Callable[[Sequence["Chosen"]], str]
+
+
+class _WithNext(Protocol):
+    @property
+    def with_next(self) -> bool: ...
+
+
+_Joined = TypeVar("_Joined", bound=_WithNext)
 
 
 @dataclass(slots=True)
@@ -40,7 +50,7 @@ class Chosen:
 def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> list[Chosen]:
     """What of the candidates is told. The order of the layers is their priority, and the order within each its own:
     what does not fit ends its layer. The reserve is no layer: it is room for the frame and for what flows on."""
-    chosen = [Chosen(one.layer, list(groups(one.items))) for one in found]
+    chosen = [Chosen(one.layer, candidates(one.items)) for one in found]
     fill = partial(_fill, chosen=chosen, budget_tokens=budget_tokens, assemble=assemble)
     caps = [one.layer.cap_tokens * budget_tokens / FULL_BUDGET for one in chosen]
     for one, cap in zip(chosen, caps, strict=True):
@@ -55,19 +65,22 @@ def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> li
     # In rounds, so that one layer with much to say does not take all that is left.
     while sum(fill(one, most=1) for one in chosen):
         pass
-    for one, candidates in zip(chosen, found, strict=True):
-        one.left_out += [item for item in candidates.items if item.left_out]
-        why = "no room" if one.is_cut() else f"more than {one.layer.most}"
+    for one, of_layer in zip(chosen, found, strict=True):
+        one.left_out += [item for item in of_layer.items if item.left_out]
+        why = NO_ROOM if one.is_cut() else f"more than {one.layer.most}"
         one.left_out += [replace(item, left_out=why) for items in one.waiting for item in items]
     return chosen
 
 
-def groups(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
-    """Yield the candidates in their order, those that are told together in one."""
-    joined: list[Item] = []
+def candidates(items: Iterable[Item]) -> list[tuple[Item, ...]]:
+    """Return the items that are not left out, those that are told together in one."""
+    return list(groups(item for item in items if not item.left_out))
+
+
+def groups(items: Iterable[_Joined]) -> Iterator[tuple[_Joined, ...]]:
+    """Yield items in their order, those that are told together in one."""
+    joined: list[_Joined] = []
     for item in items:
-        if item.left_out:
-            continue
         joined.append(item)
         if not item.with_next:
             yield tuple(joined)

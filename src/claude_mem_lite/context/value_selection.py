@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from claude_mem_lite.context.forecast import Forecast
 from claude_mem_lite.context.layer_runner import Found
 from claude_mem_lite.context.layers.layer import Item
-from claude_mem_lite.context.order import shown
+from claude_mem_lite.context.order import NO_ROOM, shown
 from claude_mem_lite.context.render import estimate_tokens, fits
-from claude_mem_lite.context.selection import Assemble, Chosen, groups, told_in
+from claude_mem_lite.context.selection import Assemble, Chosen, candidates, told_in
+from claude_mem_lite.context.similarity import Said
 
 FLOOR = 0.0008
 """The least value a token. Chosen over seven projects, each left out once (docs/context.md)."""
@@ -22,9 +23,10 @@ _DEEPER = 0.25
 """A memory about a file that only the headline of a session tells of counts so much."""
 _MAX_ASKED_FOR = 0.5
 """The share of the budget for what the user wants kept; what is over comes by its value, whatever the floor."""
-_NO_FLOOR = "no floor: the user wants it kept"
+_NO_FLOOR = "no floor of value: the user wants it kept"
 NOT_WORTH_IT = "not worth its tokens"
-NO_ROOM = "no room"
+REPEATED = "said by a line that is told"
+_SAYS_MOST = 0.7
 _PER_THOUSAND = 1000
 _DIGITS_OF_VALUE = 6
 
@@ -37,9 +39,11 @@ class _Group:
     place: int
     items: tuple[Item, ...]
     tokens: int = field(init=False)
+    said: tuple[Said, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tokens = estimate_tokens("\n".join(item.line for item in self.items))
+        self.said = tuple(Said(item.says) for item in self.items if item.says)
 
     @property
     def is_asked_for(self) -> bool:
@@ -67,7 +71,11 @@ class _Value:
         own, of_files = round(self.own, _DIGITS_OF_VALUE), round(self.of_files, _DIGITS_OF_VALUE)
         value, *parts = (shown(one, _DIGITS_OF_VALUE) for one in (own + of_files, own, of_files))
         rate = shown(_PER_THOUSAND * self.a_token)
-        floor = _NO_FLOOR if self.floor is None else f"the floor is {shown(_PER_THOUSAND * self.floor)}"
+        floor = (
+            _NO_FLOOR
+            if self.floor is None
+            else f"the floor of value a thousand tokens is {shown(_PER_THOUSAND * self.floor)}"
+        )
         sum_ = f"value {value} = own {parts[0]} + files {parts[1]}"
         return f"{sum_}; {self.tokens} tokens, {rate} a thousand, {floor}"
 
@@ -84,6 +92,8 @@ class _Selection:
     """Files that a session's headline stands for."""
     told: set[str] = field(default_factory=set)
     """Files that a memory tells of."""
+    said: list[Said] = field(default_factory=list)
+    """What the lines say that others may repeat."""
     places: dict[int, list[int]] = field(default_factory=dict)
     """The place of each line that is told, by its layer."""
 
@@ -95,6 +105,11 @@ class _Selection:
         if any(item.memory for item in group.items):
             of_files += _DEEPER * self.forecast.share(files & self.named)
         return _Value(own, of_files, group.tokens, None if group.is_asked_for else floor_of(self.forecast))
+
+    def repeats(self, group: _Group) -> bool:
+        """Return whether every line of a group says mostly what one that is told says."""
+        is_any = len(group.said) == len(group.items) and not group.is_asked_for
+        return is_any and all(any(one.share_in(told) >= _SAYS_MOST for told in self.said) for one in group.said)
 
     def tell(self, group: _Group, budget: int, why: str) -> bool:
         """Add lines if there is room; of those that another layer tells already nothing is added."""
@@ -110,12 +125,13 @@ class _Selection:
         self.places.setdefault(group.layer, []).extend([group.place] * len(fresh))
         for item in fresh:
             (self.told if item.memory else self.named).update(item.files)
+        self.said += group.said
         return True
 
     def leave_out(self, group: _Group, reason: str, value: _Value) -> None:
         """Note why lines are not told; those that have no room are still waiting for it."""
         layer = self.chosen[group.layer]
-        if reason == NOT_WORTH_IT:
+        if reason != NO_ROOM:
             layer.waiting.remove(group.items)
         for item in group.items:
             where = told_in(item, self.chosen)
@@ -131,15 +147,15 @@ def floor_of(forecast: Forecast) -> float:
 def choose_by_value(found: Sequence[Found], budget_tokens: int, assemble: Assemble, forecast: Forecast) -> list[Chosen]:
     """Return the layers with the lines that are worth their tokens, in the order of the candidates."""
     # The value bounds a layer, not a number of lines.
-    chosen = [Chosen(replace(one.layer, most=None, more_line=""), list(groups(one.items))) for one in found]
+    chosen = [Chosen(replace(one.layer, most=None, more_line=""), candidates(one.items)) for one in found]
     selection = _Selection(chosen, forecast, budget_tokens, assemble)
     without_room = list(_by_value(list(_asked_for_first(selection)), selection))
     for group, value in without_room:
         selection.leave_out(group, NO_ROOM, value)
-    for at, (one, candidates) in enumerate(zip(chosen, found, strict=True)):
+    for at, (one, of_layer) in enumerate(zip(chosen, found, strict=True)):
         in_order = sorted(zip(selection.places.get(at, []), one.told, strict=True), key=lambda pair: pair[0])
         one.told = [item for _, item in in_order]
-        one.left_out += [item for item in candidates.items if item.left_out]
+        one.left_out += [item for item in of_layer.items if item.left_out]
     return chosen
 
 
@@ -167,5 +183,7 @@ def _by_value(waiting: Sequence[_Group], selection: _Selection) -> Iterator[tupl
             heapq.heappush(heap, (-value.a_token, at))
         elif value.is_too_low:
             selection.leave_out(group, NOT_WORTH_IT, value)
+        elif selection.repeats(group):
+            selection.leave_out(group, REPEATED, value)
         elif not selection.tell(group, selection.budget, value.explained()):
             yield group, value

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.rules.session_handoff import codes, handoff
+from claude_mem_lite.compress.rules.session_handoff import handoff
 from claude_mem_lite.compress.rules.session_summary import summarize
 from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.context.layers.session_codes import codes
 from claude_mem_lite.models import KINDS, Event, JsonValue, SessionSummary, ToolCall, Turn, TurnDigest
 
 ODD_TEXT = st.text(max_size=80) | st.sampled_from(

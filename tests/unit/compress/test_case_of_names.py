@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from claude_mem_lite.compress.prose import titles
 from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.compress.prose.verbs import impersonal, reported
-from claude_mem_lite.compress.rules.session_handoff import coded, handoff
+from claude_mem_lite.compress.rules.session_handoff import handoff
 from claude_mem_lite.compress.rules.session_summary import summarize
 from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.context.layers.session_codes import coded
 from tests.unit.compress.build import bash, lenient_judge, turn, write
 
 # Verbs among them: `run_ray_cluster` and `added_at` begin like a report of work.

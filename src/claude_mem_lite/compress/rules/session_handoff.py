@@ -1,17 +1,14 @@
 """What a session leaves open -> its handoff: one memory, told anew after each turn while something is open.
 
 Something is open where the agent said so, where a task list has open entries, or where a command that the agent spoke
-of still fails. Here is also how a handoff is read again, step by step, and cut down to what is left of it.
-
-Session codes: a summary on one dense line for agents, `impl: … | dec: … | block: … | next: …`."""
+of still fails. Here is also how a handoff is read again, step by step, and cut down to what is left of it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from claude_mem_lite.compress.prose.drafts import MAX_SUMMARY_LENGTH, make_draft, whole_clauses, whole_sentences
+from claude_mem_lite.compress.prose.drafts import MAX_SUMMARY_LENGTH, make_draft, whole_sentences
 from claude_mem_lite.compress.prose.markdown import sentences
-from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, Memory, SessionSummary, TurnDigest
 from claude_mem_lite.text import within
 
@@ -87,29 +84,3 @@ def _state(digest: TurnDigest, branch: str) -> list[str]:
         *(f"Failed last: {fact}" for draft in failures[-1:] for fact in draft.facts[:2]),
         *([f"Edited last: {', '.join(digest.files_edited[-_MAX_FILES:])}"] if digest.files_edited else ()),
     ]
-
-
-_MAX_ENTRY = 160
-_MAX_ENTRIES = 4
-_BLOCKS = lazy(r"(?i)^still failing: |\bblocked\b")
-
-
-def codes(summary: SessionSummary) -> str:
-    """What was done, decided, blocked and left to do; what there is none of is left out."""
-    return " | ".join(f"{name}: {told}" for name, told in coded(summary).items() if told)
-
-
-def coded(summary: SessionSummary) -> dict[str, str]:
-    """The same by its parts: impl, dec, block, next."""
-    fields = (
-        ("impl", sentences(summary.completed)[-_MAX_ENTRIES:]),
-        ("dec", summary.key_decisions[-_MAX_ENTRIES:]),
-        ("block", [text for text in sentences(summary.notes) if _BLOCKS.search(text)][:_MAX_ENTRIES]),
-        ("next", summary.next_steps[:_MAX_ENTRIES]),
-    )
-    return {name: _entries(entries) for name, entries in fields}
-
-
-def _entries(texts: Iterable[str]) -> str:
-    shown = (whole_clauses(text.replace(" | ", " "), _MAX_ENTRY).rstrip(" .;") for text in texts)
-    return "; ".join(entry for entry in shown if entry)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from claude_mem_lite.code.freshness.verdicts import Freshness, Verdict
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.layer import Item
+from claude_mem_lite.context.order import GONE
 from claude_mem_lite.context.project_setting import from_root
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.user_rules import is_users_rule
@@ -68,7 +69,7 @@ def why_never(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
     """Why a memory is told nowhere, not even beside one that it contradicts."""
     if memory.origin in FOREIGN_ORIGINS and not memory.pinned:
         return f"not trusted: it comes from {memory.origin}"
-    return "gone: its code is not here" if verdict_of(memory, verdicts) == "gone" else ""
+    return GONE if verdict_of(memory, verdicts) == "gone" else ""
 
 
 def why_unsure(memory: Memory) -> str:

@@ -1,40 +1,51 @@
-"""Headlines of the sessions in one list, each told once: prompts made of a template give many sessions the same."""
+"""Headlines of the sessions in one list, each told once: by what came of a session before what was asked in it."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from claude_mem_lite.compress.prose.markdown import sentences
+from claude_mem_lite.context.render import changed_files
 from claude_mem_lite.models import REQUEST_LEAD, SessionSummary
 
 _WORD = re.compile(r"\w+")
 
 
-def told_as(summaries: Sequence[SessionSummary]) -> list[str]:
-    """Return a headline for each session, newest first, no two with the same words; '' where nothing else is known."""
-    asked = Counter(words for told in summaries for words in {_words(one) for one in _asked(told)})
-    said: set[tuple[str, ...]] = {()}
+class Headline(NamedTuple):
+    """What a session is called; '' where others are called by all that is known of it."""
+
+    text: str
+    names_files: bool = False
+
+    @property
+    def is_only_asked(self) -> bool:
+        """Whether it tells no outcome."""
+        return self.text.startswith(REQUEST_LEAD)
+
+
+def told_as(summaries: Sequence[SessionSummary]) -> list[Headline]:
+    """Return a headline for each session, newest first, no two with the same words."""
+    changed = Counter(file for told in summaries for file in set(told.files_edited))
+    said: set[tuple[str, ...]] = set()
     headlines = []
     for told in summaries:
-        chosen = next((one for one in _candidates(told, asked) if _words(one) not in said), "")
+        fresh = (one for one in _candidates(told, changed) if one.text and _words(one) not in said)
+        chosen = next(fresh, Headline(""))
         said.add(_words(chosen))
         headlines.append(chosen)
     return headlines
 
 
-def _candidates(told: SessionSummary, asked: Counter[tuple[str, ...]]) -> Iterator[str]:
-    """Yield what a session may be called, the best first; of what was asked, what no other was asked comes first."""
-    own = [f"{REQUEST_LEAD}{one.rstrip('.')}" for one in _asked(told) if asked[_words(one)] == 1]
-    is_template = told.headline.startswith(REQUEST_LEAD) and asked[_words(told.headline)] > 1
-    yield from () if is_template else (told.headline,)
-    yield from sentences(told.completed)
-    yield from own
-    yield from (told.headline,) if is_template else ()
+def _candidates(told: SessionSummary, changed: Counter[str]) -> Iterator[Headline]:
+    """Yield what a session may be called, the best first; `changed` has how many sessions changed each file."""
+    stated = Headline(told.headline)
+    yield from () if stated.is_only_asked else (stated,)
+    yield from map(Headline, (*sentences(told.completed), *sentences(told.learned)))
+    rarest_first = sorted(dict.fromkeys(told.files_edited), key=lambda file: changed[file])
+    yield Headline(changed_files(rarest_first), names_files=True)
+    yield stated
 
 
-def _asked(told: SessionSummary) -> list[str]:
-    return sentences(told.request)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.removeprefix(REQUEST_LEAD).lower()))
+def _words(headline: Headline) -> tuple[str, ...]:
+    return tuple(_WORD.findall(headline.text.removeprefix(REQUEST_LEAD).lower()))

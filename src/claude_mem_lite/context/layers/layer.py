@@ -29,6 +29,8 @@ class Item:
     """The id of the memory that the line tells: no other layer tells it as well."""
     tells: tuple[str, ...] = ()
     """The ids of memories that the line tells besides, in other words: a decision stands with its session, too."""
+    says: str = ""
+    """The words by which it is left out after a line that says mostly the same; '' where it is told all the same."""
     files: tuple[str, ...] = ()
     """The files that the line is about, from the root of the project."""
     worth: float = 0.0

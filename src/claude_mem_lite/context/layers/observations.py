@@ -9,16 +9,17 @@ from datetime import datetime
 from typing import NamedTuple
 
 from claude_mem_lite.code.freshness.verdicts import Freshness
-from claude_mem_lite.context.layers.code_state import MIN_CONFIDENCE, back_again, item_of, why_not
+from claude_mem_lite.context import render
+from claude_mem_lite.context.layers.code_state import MIN_CONFIDENCE, back_again, item_of, since_of, verdict_of, why_not
 from claude_mem_lite.context.layers.contradictions import Told, items_of
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import MAX_SESSIONS, UNUSED, last_sessions, memory_factors
-from claude_mem_lite.context.order import confidence_floor, newest_first, shown
+from claude_mem_lite.context.order import OUTRANKED, confidence_floor, newest_first, shown
 from claude_mem_lite.context.project_setting import Setting, branch_words
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import NEUTRAL, SILENT, is_stated
 from claude_mem_lite.context.similarity import is_left_failing
-from claude_mem_lite.models import MAX_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
+from claude_mem_lite.models import MAX_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory, without_request
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.branches import is_hidden
 
@@ -34,7 +35,6 @@ _LONGEST = 160
 _BY_RELEVANCE_ALONE = 1
 _RELEVANCE_ALONE, _MAX_NEW_FILES = 0.2, 3
 _WORTH = 0.025
-_OUTRANKED = "others come before it"
 log = logging.getLogger(__name__)
 
 
@@ -91,7 +91,11 @@ class _Candidate:
         note, dated = (told.note, told.is_dated) if told else ("", False)
         made = item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
         floor = confidence_floor(self.memory.confidence, MIN_CONFIDENCE, is_pinned=self.memory.pinned)
-        return replace(made, worth=self.worth * self.memory.confidence, order=f"{self.order}; {floor}")
+        words = render.safe_line(f"{self.memory.title}. {without_request(self.memory.summary)}", _LONGEST)
+        # That its code has changed or moved since is said by no other line.
+        is_marked = verdict_of(self.memory, self.verdicts) == "changed" or since_of(self.memory, self.verdicts)
+        says = "" if is_marked or note else words
+        return replace(made, says=says, worth=self.worth * self.memory.confidence, order=f"{self.order}; {floor}")
 
 
 def _candidates(db: sqlite3.Connection, found: Sequence[Memory], occasion: Occasion, reason: str) -> list[_Candidate]:
@@ -215,7 +219,7 @@ def _outranked(one: _Candidate, told: Sequence[_Candidate]) -> _Candidate:
         before = f"{of_turn} of its turn before it, {_MAX_OF_A_TURN} at most"
     elif of_turn and one.memory.confidence <= MIN_CONFIDENCE:
         before = f"{of_turn} of its turn before it, and the next needs a confidence over {shown(MIN_CONFIDENCE)}"
-    return replace(one, left_out=_OUTRANKED, order=f"{one.order}; {before}")
+    return replace(one, left_out=OUTRANKED, order=f"{one.order}; {before}")
 
 
 def _newest(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:

@@ -11,12 +11,12 @@ from claude_mem_lite.context.layers.code_state import verdict_of
 from claude_mem_lite.context.layers.headlines import told_as
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.still_valid import Held, held
-from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
+from claude_mem_lite.context.order import GONE, NO_FLOOR, newest_first, shown, use_floor
 from claude_mem_lite.context.project_setting import Setting, from_root
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import NEUTRAL, SILENT, factor, is_stated, start_factor
 from claude_mem_lite.context.similarity import Said
-from claude_mem_lite.models import REQUEST_LEAD, Memory, Session
+from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.store import memories, receipts, sessions
 from claude_mem_lite.store.branches import is_hidden
 
@@ -52,7 +52,6 @@ such steps (docs/context.md)."""
 _SAYS_ALL = 1.0
 _SAID = "said by a newer one"
 _CAME_TO_NOTHING = "came to nothing"
-GONE = "gone: its code is not here"
 _MAX_TIED = 60
 
 
@@ -65,7 +64,9 @@ def handoff(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> lis
     gone = without_code(db, occasion, [*(one.id for one in found), *(left.session for left in still_open)])
     there = held(db, occasion, setting, [one for one in found if one.id not in gone])
     # A session that only asked something leaves standing what the one before it left to do.
-    last = next((one for one in there if _leaves_something(one)), there[0] if there else None)
+    leaving = [one for one in there if _leaves_something(one)]
+    here = [one for one in leaving if one.session.branch == occasion.place.branch]
+    last = next(iter((*here, *leaving, *there)), None)
     rank = next((place for place, one in enumerate(found, 1) if last and one.id == last.session.id), 0)
     stopped = _stopped(occasion, last, rank, len(found)) if last else []
     told = [last.left] if last and last.left else []
@@ -76,13 +77,17 @@ def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Ite
     session = last.session
     age = render.when(session.last_event_at, occasion.now, occasion.dated)
     lines = render.handoff_lines(session, last.left, occasion.place.branch, age)
-    why = "the first that left something" if _leaves_something(last) else "none left anything"
+    why = "none left anything"
+    if _leaves_something(last):
+        is_here = session.branch == occasion.place.branch
+        why = "the first of this branch that left something" if is_here else "the first that left something"
     return [
         Item(
             line.text,
             session.id,
             "where work stopped",
             tells=tuple(filter(None, (last.decided.get(line.decision),))),
+            says=line.says,
             worth=line.worth * FADE ** (place - 1),
             order=newest_first(rank, number, session.last_event_at, why, f"line {place} of {len(lines)}", NO_FLOOR),
         )
@@ -160,35 +165,30 @@ def _headlines(
     gone = without_code(db, occasion, [one.id for one in found[:MAX_SESSIONS]])
     use = session_factors(db, [one.id for one in found])
     headlines = told_as([one.summary for one in found])
-    is_any_known = not all(map(_is_only_asked, found))
     items = []
     for rank, (one, headline) in enumerate(zip(found, headlines, strict=True), 1):
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
-        is_nothing = is_any_known and _is_only_asked(one)
-        left_out = UNUSED if is_unused(use[one.id]) else _CAME_TO_NOTHING if is_nothing else "" if headline else _SAID
-        told = replace(one, summary=replace(one.summary, headline=headline or one.summary.headline))
+        is_nothing = headline.is_only_asked and rank > 1
+        why_not = _CAME_TO_NOTHING if is_nothing else "" if headline.text else _SAID
+        left_out = UNUSED if is_unused(use[one.id]) else why_not
+        told = replace(one, summary=replace(one.summary, headline=headline.text or one.summary.headline))
+        shown_files = () if headline.names_files else named(files)
         items.append(
             Item(
                 render.session_line(
-                    told, occasion.now, occasion.dated, branch=branch, is_gone=one.id in gone, files=named(files)
+                    told, occasion.now, occasion.dated, branch=branch, is_gone=one.id in gone, files=shown_files
                 ),
                 one.id,
                 f"session {rank} by recency",
                 left_out=left_out,
+                says=headline.text,
                 files=files,
                 worth=_WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1),
                 order=newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id])),
             )
         )
     return items
-
-
-def _is_only_asked(session: Session) -> bool:
-    """Return whether the summary of a session tells nothing but what was asked."""
-    told = session.summary
-    is_known = told.files_edited or told.completed or told.learned or told.key_decisions or told.next_steps
-    return told.headline.startswith(REQUEST_LEAD) and not is_known
 
 
 def last_sessions(db: sqlite3.Connection, occasion: Occasion, limit: int) -> list[Session]:

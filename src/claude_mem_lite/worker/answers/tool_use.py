@@ -16,6 +16,7 @@ from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.failure_hints import known_fixes
 from claude_mem_lite.context.file_hints import about_file, name_in
 from claude_mem_lite.context.item_block import Given, block, with_relations
+from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S, WORDS_OF_FAILURES
 from claude_mem_lite.models import Event, HookMoment, ToolCall, text
@@ -153,4 +154,4 @@ def _answer(call: _Call, moment: HookMoment, find: Find) -> bytes | None:
 
 
 def _weighing(one: Given, in_it: Collection[str]) -> Weighing:
-    return Weighing(one.memory.id, one.source, one.score, "" if one.memory.id in in_it else "no room")
+    return Weighing(one.memory.id, one.source, one.score, "" if one.memory.id in in_it else NO_ROOM)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, Field
 
-from claude_mem_lite.compress.rules.session_handoff import codes
+from claude_mem_lite.context.layers.session_codes import codes
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.knowledge.user_edits import named_scope
 from claude_mem_lite.models import Filters, Hit, Kind, Memory, Passage, Session, Status

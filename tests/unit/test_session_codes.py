@@ -1,8 +1,8 @@
 """A session summary on one dense line."""
 
-from claude_mem_lite.compress.rules.session_handoff import codes
 from claude_mem_lite.compress.rules.session_summary import summarize
 from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.context.layers.session_codes import codes
 from claude_mem_lite.models import SessionSummary
 from tests.unit.compress.build import PYTEST_FAILED, bash_failed, turn
 
