@@ -13,7 +13,7 @@ from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.compress.prose.mentions import GENERAL_NAMES, NAME, TELLING_NAME, files_named
 from claude_mem_lite.context.eligibility import Here
 from claude_mem_lite.context.item_block import Given
-from claude_mem_lite.context.reason import reason_in
+from claude_mem_lite.context.reason import FOUND_OUT, reason_in
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import factor, is_stated
 from claude_mem_lite.context.similarity import Said
@@ -36,8 +36,6 @@ _WEIGHTS: dict[Kind, float] = {
     "bugfix": 0.6,
     "discovery": 0.5,
 }
-_FOUND_OUT: tuple[Kind, ...] = ("bugfix", "discovery")
-"""What work found out: told by its cause, or not at all."""
 _MAX_SYMBOLS = 24
 _MIN_NAME_LENGTH = 6
 _MAX_CHECKED = 2
@@ -89,11 +87,11 @@ def _found(db: sqlite3.Connection, file: str, occasion: Occasion) -> Iterator[tu
     project = occasion.place.project
     names = _Names(db, project, file)
     for memory in memories.by_seq(db, fts.about_files(db, _asked_for(file), project, _MAX_LOOKED_AT)).values():
-        if memory.kind in _WEIGHTS and memory.kind not in _FOUND_OUT and is_about(memory, file):
+        if memory.kind in _WEIGHTS and memory.kind not in FOUND_OUT and is_about(memory, file):
             line = "" if is_stated(memory) else reason_in(memory, names.may_be_in)
             if line or memory.kind != "decision" or is_stated(memory):
                 yield memory, line
-    rows = fts.of_kinds_naming(db, [*_telling_names(file), *names.symbols], _FOUND_OUT, project, _MAX_LOOKED_AT)
+    rows = fts.of_kinds_naming(db, [*_telling_names(file), *names.symbols], FOUND_OUT, project, _MAX_LOOKED_AT)
     for memory in memories.by_seq(db, rows).values():
         if not (is_about(memory, file) or names.may_be_in(f"{memory.title}\n{memory.summary}")):
             continue
