@@ -1,4 +1,4 @@
-"""What sessions did to functions and classes, by file.
+"""What sessions did to functions and classes, and which of them decisions are about, by file.
 
 Session codes: the last sessions in dense lines, by what was done, decided, blocked and left to do."""
 
@@ -6,8 +6,11 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import ABSENT
 from claude_mem_lite.compress.rules.session_handoff import coded
 from claude_mem_lite.context import render
+from claude_mem_lite.context.layers.code_state import why_never, why_unsure
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import (
     GONE,
@@ -22,14 +25,15 @@ from claude_mem_lite.context.layers.still_valid import held
 from claude_mem_lite.context.order import NO_FLOOR, newest_first
 from claude_mem_lite.context.project_setting import Setting, from_root
 from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.models import Session
-from claude_mem_lite.store import sessions, symbol_changes
+from claude_mem_lite.models import Memory, Session
+from claude_mem_lite.store import memories, sessions, symbol_changes
 
 # Fewer than would fit: beyond these, room for earlier work told more of what sessions were to touch (benchmarks).
 _SESSIONS, _MAX_SYMBOLS = 5, 20
 _MAX_OF_A_FILE = 3
 _MAX_READ = 200
 _WORTH = 0.02
+_MAX_HELD, _MAX_DECIDED, _MAX_TIED = 60, 5, 5
 # Where there are many files, none takes the room of the others.
 _MIN_OF_A_FILE = 2
 # The map is of more than what is fresh in mind, and has more room.
@@ -37,14 +41,15 @@ _MAPPED_SESSIONS, _MAX_MAPPED = 10, 60
 
 
 def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
-    """Functions that sessions with something left open changed, a line a file: the rest is told by `git log`."""
+    """Functions that sessions with something left open changed, and those that decisions are about, a line a file: the
+    rest is told by `git log`."""
     left = _unfinished(db, occasion)
     lines: dict[str, list[str]] = {}
     newest: dict[str, symbol_changes.StoredChange] = {}
     for one, now in zip(left, occasion.checkout.states([one.change for one in left]), strict=True):
         newest.setdefault(one.change.file, one)
         lines.setdefault(one.change.file, []).append(render.code_line(one.change, now).removeprefix("  - "))
-    return [
+    items = [
         Item(
             _line_of_file(file, lines[file]),
             last.session,
@@ -55,6 +60,46 @@ def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting
         )
         for place, (file, last) in enumerate(newest.items(), 1)
     ]
+    decided = [one for one in _decided(db, occasion) if one[1] not in newest]
+    return items + [
+        Item(
+            f"{_line_of_file(file, names)}  [DECIDED #{memory.id}]",
+            memory.session or memory.id,
+            "a decision is about it",
+            files=tuple(from_root([file], occasion.place.root)),
+            worth=_WORTH * FADE ** (len(items) + place - 1),
+            order=newest_first(place, len(decided), memory.last_seen_at, NO_FLOOR),
+        )
+        for place, (memory, file, names) in enumerate(decided, 1)
+    ]
+
+
+def _decided(db: sqlite3.Connection, occasion: Occasion) -> list[tuple[Memory, str, list[str]]]:
+    """Return the files with the functions and classes that decisions are about, the newest decision first, each file
+    once. A decision that is tied to many is about none of them in particular."""
+    scope, hidden = f"project:{occasion.place.project}", occasion.checkout.hidden
+    held = memories.in_scope(db, scope, ("decision",), since=occasion.since, hidden=hidden, limit=_MAX_HELD)
+    held = [one for one in held if one.kind == "decision" and not (one.session and one.session == occasion.session)]
+    verdicts = occasion.checkout.freshness(held)
+    found: dict[str, tuple[Memory, str, list[str]]] = {}
+    for memory in sorted(held, key=lambda one: one.last_seen_at, reverse=True):
+        code = _code_of(memory)
+        if len(code) > _MAX_TIED or why_never(memory, verdicts) or why_unsure(memory):
+            continue
+        names: dict[str, list[str]] = {}
+        for file, name in code:
+            names.setdefault(file, []).append(render.safe_line(name))
+        for file in names:
+            found.setdefault(file, (memory, file, names[file]))
+    return list(found.values())[:_MAX_DECIDED]
+
+
+def _code_of(memory: Memory) -> list[tuple[str, str]]:
+    """Return the functions and classes that a memory is tied to and that were there, each with its file."""
+    tied = (anchor for text in memory.anchors if (anchor := read_anchor(text)))
+    code = [(one.file, one.name) for one in tied if one.name and one.after != ABSENT]
+    code += [(one.file, one.name) for one in memory.symbols if one.action != "deleted"]
+    return [one for one in dict.fromkeys(code) if render.is_tellable_name(one[1], f"{one[0]} ")]
 
 
 def _unfinished(db: sqlite3.Connection, occasion: Occasion) -> list[symbol_changes.StoredChange]:
