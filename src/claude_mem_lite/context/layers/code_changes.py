@@ -33,7 +33,7 @@ _SESSIONS, _MAX_SYMBOLS = 5, 20
 _MAX_OF_A_FILE = 3
 _MAX_READ = 200
 _WORTH = 0.02
-_MAX_HELD, _MAX_DECIDED, _MAX_TIED = 60, 5, 5
+_MAX_HELD, _MAX_LOOKED_AT, _MAX_DECIDED, _MAX_TIED = 60, 10, 5, 5
 # Where there are many files, none takes the room of the others.
 _MIN_OF_A_FILE = 2
 # The map is of more than what is fresh in mind, and has more room.
@@ -79,15 +79,15 @@ def _decided(db: sqlite3.Connection, occasion: Occasion) -> list[tuple[Memory, s
     once. A decision that is tied to many is about none of them in particular."""
     scope, hidden = f"project:{occasion.place.project}", occasion.checkout.hidden
     held = memories.in_scope(db, scope, ("decision",), since=occasion.since, hidden=hidden, limit=_MAX_HELD)
-    held = [one for one in held if one.kind == "decision" and not (one.session and one.session == occasion.session)]
-    verdicts = occasion.checkout.freshness(held)
+    others = [one for one in held if not one.session or one.session != occasion.session]
+    own = {one.id: _code_of(one) for one in others if one.kind == "decision"}
+    few = [one for one in held if 0 < len(own.get(one.id, ())) <= _MAX_TIED and not why_unsure(one)]
+    few = sorted(few, key=lambda one: one.last_seen_at, reverse=True)[:_MAX_LOOKED_AT]
+    verdicts = occasion.checkout.freshness(few)
     found: dict[str, tuple[Memory, str, list[str]]] = {}
-    for memory in sorted(held, key=lambda one: one.last_seen_at, reverse=True):
-        code = _code_of(memory)
-        if len(code) > _MAX_TIED or why_never(memory, verdicts) or why_unsure(memory):
-            continue
+    for memory in (one for one in few if not why_never(one, verdicts)):
         names: dict[str, list[str]] = {}
-        for file, name in code:
+        for file, name in own[memory.id]:
             names.setdefault(file, []).append(render.safe_line(name))
         for file in names:
             found.setdefault(file, (memory, file, names[file]))
