@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from claude_mem_lite.code.freshness.checkout_view import ChangeState
 from claude_mem_lite.code.freshness.verdicts import Freshness
+from claude_mem_lite.code.syntax.anchors import CodeAnchor, written
 from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.presets import BALANCED, BY_LAYERS, Preset, made_of
@@ -44,7 +45,8 @@ def mapped(store: Store, seen: Seen, budget: int = 2000) -> list[str]:
 
 def unfinished(store: Store, seen: Seen) -> list[str]:
     """All code that was left unfinished, whatever its value."""
-    return section(told(store, seen, preset=made_of("mine", {"changed code": 1800})), "Code left unfinished")
+    text = told(store, seen, preset=made_of("mine", {"changed code": 1800}))
+    return section(text, "Code left unfinished or decided on")
 
 
 def section(text: str, header: str) -> list[str]:
@@ -235,6 +237,24 @@ def test_a_function_that_a_later_session_changed_is_not_told_as_left_unfinished(
     work(store, "s1", change("renew"), change("issue", before=ABSENT), left_open="Test it", hours=9)
     work(store, "s2", change("renew", after=ABSENT))
     assert unfinished(store, Seen()) == ["- src/auth.py: def issue(token)  [NEW]"]
+
+
+def test_functions_that_a_decision_is_about_are_told_after_what_was_left_unfinished(store: Store) -> None:
+    def decide(title: str, file: str, *names: str, confidence: float = 0.9) -> Memory:
+        anchors = tuple(written(CodeAnchor(file, name, after="b", before="a")) for name in names)
+        return store.remember(title, kind="decision", anchors=anchors, confidence=confidence)
+
+    work(store, "s1", change("renew"), left_open="renew twice")
+    kept = decide("Sum in cents", "src/cart.py", "total", "Cart.add")
+    decide("Renew early", "src/auth.py", "renew")
+    decide("Split all", "src/parts.py", *(f"part{number}" for number in range(9)))
+    decide("Ship tomorrow", "src/ship.py", "ship")
+    decide("Guess the rate", "src/rate.py", "rate", confidence=0.2)
+    seen = Seen(verdicts={"Ship tomorrow": Freshness("gone")})
+    assert unfinished(store, seen) == [
+        "- src/auth.py: def renew(token)  [MODIFIED]",
+        f"- src/cart.py: total, Cart.add  [DECIDED #{kept.id}]",
+    ]
 
 
 def test_unfinished_code_cannot_speak_to_the_reader_through_its_names(store: Store) -> None:

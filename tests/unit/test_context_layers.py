@@ -19,7 +19,8 @@ from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Prese
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Event, Filters, Hit, Memory, Outcome, Receipt, ReceiptItem, SessionSummary
+from claude_mem_lite.knowledge.user_edits import CONFIRMED
+from claude_mem_lite.models import Event, Filters, Hit, Kind, Memory, Outcome, Receipt, ReceiptItem, SessionSummary
 from claude_mem_lite.store import memory_links, receipts, turns
 from tests.fakes import NOW, SHOP, Store
 
@@ -399,6 +400,23 @@ def test_of_what_the_user_stated_the_pinned_comes_first_then_how_to_work_then_no
     lines = told_in(build(store.connect, HERE, 2000), "project")
     assert "A pinned note" in lines[0]
     assert "An old rule" in lines[1]
+
+
+@pytest.mark.parametrize("kind", ["note", "goal", "project_fact"])
+def test_what_a_prompt_said_in_passing_takes_no_place_unless_it_was_remembered_or_confirmed(
+    store: Store, kind: Kind
+) -> None:
+    for number in range(12):
+        store.remember(f"Take up item {number} of the list", kind=kind, origin="user", confidence=0.6)
+        store.session(f"s{number}", SessionSummary(headline=f"Part {number}", files_edited=(f"part{number}.py",)))
+    store.remember("The shop closes at ten", kind=kind, origin="user", confidence=1.0)
+    store.remember("Carts hold ten books", kind=kind, origin="user", confidence=CONFIRMED)
+    store.remember("Sums are in cents", kind="convention", origin="user", confidence=0.6)
+    lines = "\n".join(told_in(build(store.connect, HERE, 2000), "project"))
+    assert "The shop closes at ten" in lines
+    assert "Carts hold ten books" in lines
+    assert "Sums are in cents" in lines
+    assert "Take up item" not in lines
 
 
 def test_the_first_line_of_a_layer_goes_before_any_of_those_after_it(store: Store) -> None:

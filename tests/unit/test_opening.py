@@ -71,12 +71,55 @@ def test_what_work_found_out_is_given_with_its_cause_only(store: Store, kind: st
     assert lines(store) == ["Renew tokens early: The server rejects tokens because clocks drift"]
 
 
+@pytest.mark.parametrize("kind", ["bugfix", "discovery"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Renamed the function so that it reads better.",
+        "CI is green and the branch is not merged yet.",
+        "Nothing is broken and it does not change behaviour.",
+        "Two commits must be squashed.",
+        "The login no longer hangs.",
+        "The suite passed and nothing leaks.",
+    ],
+)
+def test_how_work_stands_is_no_cause(store: Store, kind: str, said: str) -> None:
+    known(store, "Edit the token code", kind=kind, summary=said)
+    known(store, "The branch must be merged", kind=kind, summary="")
+    assert lines(store) == []
+
+
+def test_a_fault_alone_is_told_as_a_finding(store: Store) -> None:
+    known(store, "Read old keys", kind="discovery", summary="Read old keys. The parser silently cuts the padding.")
+    assert lines(store) == ["Read old keys: The parser silently cuts the padding"]
+
+
+def test_a_sentence_that_points_at_another_or_talks_to_the_user_is_no_cause(store: Store) -> None:
+    known(store, "Edit the token code", kind="bugfix", summary="This happens because clocks drift.")
+    known(store, "Edit the key code", kind="bugfix", summary="Let me know if it fails because clocks drift.")
+    assert lines(store) == []
+
+
+def test_what_follows_the_fault_that_the_title_names_is_of_another(store: Store) -> None:
+    said = "Old keys fail because padding is cut. Builds are slow because jwt.py imports all."
+    known(store, "Old keys fail", kind="bugfix", summary=said)
+    assert lines(store) == ["Old keys fail because padding is cut"]
+
+
+def test_a_cause_that_is_too_long_for_a_line_is_not_given(store: Store) -> None:
+    said = f"Old keys fail because {'the padding of a key is cut, and ' * 8}nobody sees it."
+    known(store, "Edit the token code", kind="bugfix", summary=said)
+    assert lines(store) == []
+
+
 def test_a_decision_of_an_agent_needs_its_reason(store: Store) -> None:
     known(store, "Keep HS256 for tokens", kind="decision", summary="Keep HS256 for tokens.")
     assert titles(store) == []
     known(store, "Sign with one key", kind="decision", summary="Sign with one key.", origin="user")
     known(store, "Keep tokens in memory to avoid a table of them", kind="decision", summary="")
     assert titles(store) == ["Sign with one key", "Keep tokens in memory to avoid a table of them"]
+    known(store, "Sort keys", kind="decision", summary="Sort keys so that two runs agree.", last_seen_at=NOW)
+    assert "Sort keys so that two runs agree" in lines(store)
 
 
 def test_a_title_that_repeats_an_error_is_not_given(store: Store) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.code.syntax.anchors import read_anchor
-from claude_mem_lite.compress.prose.mentions import NAME, TELLING_NAME, files_named
+from claude_mem_lite.compress.prose.mentions import GENERAL_NAMES, NAME, TELLING_NAME, files_named
 from claude_mem_lite.context.eligibility import Here
 from claude_mem_lite.context.item_block import Given
-from claude_mem_lite.context.reason import reason_in
+from claude_mem_lite.context.reason import FOUND_OUT, reason_in
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import factor, is_stated
 from claude_mem_lite.context.similarity import Said
@@ -36,8 +36,6 @@ _WEIGHTS: dict[Kind, float] = {
     "bugfix": 0.6,
     "discovery": 0.5,
 }
-_FOUND_OUT: tuple[Kind, ...] = ("bugfix", "discovery")
-"""What work found out: told by its cause, or not at all."""
 _MAX_SYMBOLS = 24
 _MIN_NAME_LENGTH = 6
 _MAX_CHECKED = 2
@@ -49,13 +47,6 @@ _MAX_NAMES = 24
 _MAX_PATH_LENGTH = 1_000
 # What names more files than this is about none of them in particular.
 _MAX_FILES = 5
-# Files and folders that a project has several of, or all its files in: by the name alone nobody knows what is meant.
-_GENERAL_NAMES = frozenset(
-    """__init__.py __main__.py conftest.py index.html index.js index.jsx index.ts index.tsx lib.rs main.go main.py
-    main.rs mod.rs readme.md setup.py types.ts utils.py utils.ts config.py config.ts test.py models.py views.py
-    page.tsx layout.tsx route.ts package.json makefile dockerfile
-    src lib app apps test tests docs packages pkg cmd internal public""".split()  # noqa: SIM905
-)
 _SECONDS_A_DAY = 86_400
 
 
@@ -96,11 +87,11 @@ def _found(db: sqlite3.Connection, file: str, occasion: Occasion) -> Iterator[tu
     project = occasion.place.project
     names = _Names(db, project, file)
     for memory in memories.by_seq(db, fts.about_files(db, _asked_for(file), project, _MAX_LOOKED_AT)).values():
-        if memory.kind in _WEIGHTS and memory.kind not in _FOUND_OUT and is_about(memory, file):
+        if memory.kind in _WEIGHTS and memory.kind not in FOUND_OUT and is_about(memory, file):
             line = "" if is_stated(memory) else reason_in(memory, names.may_be_in)
             if line or memory.kind != "decision" or is_stated(memory):
                 yield memory, line
-    rows = fts.of_kinds_naming(db, [*_telling_names(file), *names.symbols], _FOUND_OUT, project, _MAX_LOOKED_AT)
+    rows = fts.of_kinds_naming(db, [*_telling_names(file), *names.symbols], FOUND_OUT, project, _MAX_LOOKED_AT)
     for memory in memories.by_seq(db, rows).values():
         if not (is_about(memory, file) or names.may_be_in(f"{memory.title}\n{memory.summary}")):
             continue
@@ -114,7 +105,7 @@ def _is_rare(memory: Memory, line: str, file: str) -> bool:
     if len(memory.files) > _MAX_FILES:
         return False
     path = posixpath.splitext(file)[0].split("/")
-    words = {word for part in path if part.lower() not in _GENERAL_NAMES for word in query_words(part)}
+    words = {word for part in path if part.lower() not in GENERAL_NAMES for word in query_words(part)}
     return len(memory.files) <= _MAX_FILES_OF_ITS_OWN or not words.isdisjoint(tokens_of(line))
 
 
@@ -146,7 +137,7 @@ class _Names:
 
 def _telling_names(file: str) -> list[str]:
     name = posixpath.basename(file)
-    return [file if name.lower() in _GENERAL_NAMES else name]
+    return [file if name.lower() in GENERAL_NAMES else name]
 
 
 def name_in(root: str, path: str) -> str:
@@ -190,7 +181,7 @@ def _below(root: str, path: str) -> str:
 def _asked_for(file: str) -> list[str]:
     """What a file may be called: its path, its name unless many have that one, and the folders it is in."""
     *folders, name = file.split("/")
-    telling = [one for one in (*folders, name) if one.lower() not in _GENERAL_NAMES]
+    telling = [one for one in (*folders, name) if one.lower() not in GENERAL_NAMES]
     paths = ["/".join(folders[: at + 1]) for at in range(len(folders))]
     return list(dict.fromkeys((file, *telling, *paths)))[:_MAX_NAMES]
 
@@ -205,4 +196,4 @@ def _is_meant(said: str, file: str) -> bool:
 
 
 def _is_general(said: str) -> bool:
-    return said.removeprefix("./").rstrip("/").lower() in _GENERAL_NAMES
+    return said.removeprefix("./").rstrip("/").lower() in GENERAL_NAMES

@@ -19,7 +19,7 @@ LAYERS: dict[str, tuple[str, Find]] = {
     "universal": ("## Known everywhere", knowledge.universal_knowledge),
     "language": ("## Known about its language", knowledge.language_knowledge),
     "learnings": ("## Learned so far", knowledge.learnings),
-    "changed code": ("## Code left unfinished", code_changes.unfinished_code),
+    "changed code": ("## Code left unfinished or decided on", code_changes.unfinished_code),
     "function map": ("## Functions that the last sessions worked on", code_changes.function_map),
     "observations": ("## Earlier work", observations.observations),
     "impl": ("## Done in the last sessions", session_codes.impl),

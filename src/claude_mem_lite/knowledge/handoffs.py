@@ -75,7 +75,7 @@ def take_up(
     if found is None:
         return
     is_shown = shown_on(db, found.project, branch)
-    # All that is open, however long ago: it is told until it is done.
+    # All that is open, however long ago: search finds it until it is done.
     left_open = memories.left_open(db, found.project, without_session=session)
     standing = [left for left in left_open if left.last_seen_at < began and is_shown(left)]
     # A turn that changed and ran nothing may have spoken of plans only.

@@ -1,5 +1,7 @@
 """The composer: candidates, headlines, and memories of whole turns by the judge that is shipped."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -382,6 +384,23 @@ def test_a_summary_tells_the_fault_of_its_title_and_no_other_of_the_list() -> No
         is_voucher = "oucher" in draft.title
         assert ("token" in draft.summary) != is_voucher
         assert ("apply_voucher" in draft.summary) == is_voucher
+
+
+def test_a_heading_that_is_the_title_is_followed_by_what_stands_below_it() -> None:
+    closing = (
+        "## The cart loses its voucher after a reload\n"
+        "The session key was not saved because save_cart() returns before the cookie is written.\n\n"
+        "## The mail queue sends every receipt twice\n"
+        "Receipts are sent twice because the worker of the mail queue never acknowledges a message.\n"
+    )
+    asked = turn("Review the shop.", read("src/shop.py"), closing=closing)
+    steps = [step for event in asked.events for step in read_steps(event)]
+    material = material_of(asked, closing, steps, (), lenient_judge())
+    titles = tuple((title, float(title.text.startswith("The cart"))) for title, _ in material.judgement.titles)
+    (draft,) = compose(replace(material, judgement=replace(material.judgement, titles=titles)))
+    assert draft.title == "The cart loses its voucher after a reload"
+    assert "save_cart()" in draft.summary
+    assert "mail queue" not in draft.summary
 
 
 def test_a_fix_opens_with_a_sentence_about_it_or_with_its_error() -> None:

@@ -18,6 +18,13 @@ _FILE_ENDS = frozenset(
     svg md mdx rst txt adoc json jsonl yaml yml toml ini cfg conf env lock xml csv tsv proto tf hcl nix mk cmake bzl
     gradle log db ipynb jinja j2 tmpl tpl hbs pug zig sol png jpg gif pdf zip gz tar whl jar""".split()  # noqa: SIM905
 )
+GENERAL_NAMES = frozenset(
+    """__init__.py __main__.py conftest.py index.html index.js index.jsx index.ts index.tsx lib.rs main.go main.py
+    main.rs mod.rs readme.md setup.py types.ts utils.py utils.ts config.py config.ts test.py models.py views.py
+    page.tsx layout.tsx route.ts package.json makefile dockerfile
+    src lib app apps test tests docs packages pkg cmd internal public""".split()  # noqa: SIM905
+)
+"""Files and folders that a project has several of, or all its files in: the name alone does not tell which is meant."""
 
 
 def files_named(text: str) -> list[str]:

@@ -8,15 +8,19 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from claude_mem_lite.compress.prose.mentions import files_named
+from claude_mem_lite.compress.prose.mentions import GENERAL_NAMES, files_named
 from claude_mem_lite.models import Draft, Memory
 from claude_mem_lite.text import query_words, tokens_of, words_among
 
 _MAX_KEPT = 1_024
 _MIN_SHARED = 0.7
 _COMMIT = re.compile(r"^Commit [^:]*: (?:\w+(?:\([^)]*\))?!?: )?(?P<subject>.*?)(?: \(\d+ files? changed.*\))?$")
-# Names of code, numbers of issues and words that are put together: two texts seldom share one by chance.
-_NAME = re.compile(r"#\d+|[^\W\d]\w*(?:[-_.]\w+)+|_\w{3,}|[^\W\d_]*[a-z][A-Z]\w*")
+# Numbers of issues and names that only code has: two texts seldom share one by chance. `end-to-end`, `GitHub`, `macOS`
+# and `e.g.` are words.
+_NAME = re.compile(
+    r"#\d+\b|\b[^\W\d]\w+(?:\.[^\W\d]\w+)+|\b[^\W\d_][^\W_]*(?:_+[^\W_]+)+|\b_\w{3,}|\b[a-z]{2,}(?:[A-Z][a-z\d]+)+\b"
+)
+_ADDRESS = re.compile(r"(?i)\.(?:com|org|net|io|dev|ai|de)$")
 _MIN_WORDS = 2
 # Words of any step: that one thing was added says nothing of another that is to be.
 _COMMON = frozenset(
@@ -85,8 +89,11 @@ def is_about(step: str, text: str) -> bool:
 
 def may_be_done(step: str, files: Iterable[str], subjects: Iterable[str]) -> bool:
     """Return whether a file that a step names was edited, or a commit speaks of the step."""
-    named = set(map(_file_name, files_named(step)))
-    return not named.isdisjoint(map(_file_name, files)) or any(_speaks_of(subject, step) for subject in subjects)
+    named = [file.removeprefix("./").lower() for file in files_named(step)]
+    # `index.ts` or `README.md` is changed for many reasons, and there are several of it.
+    ends = tuple(f"/{file}" for file in named if file not in GENERAL_NAMES)
+    is_edited = any(f"/{file.lower()}".endswith(ends) for file in files)
+    return is_edited or any(_speaks_of(subject, step) for subject in subjects)
 
 
 def subjects_of(made: Iterable[Draft | Memory]) -> tuple[str, ...]:
@@ -96,20 +103,15 @@ def subjects_of(made: Iterable[Draft | Memory]) -> tuple[str, ...]:
 
 
 def _speaks_of(subject: str, step: str) -> bool:
-    """Return whether the subject of a commit shares a name with a step, or one of them most words of the other."""
-    if not _names(subject).isdisjoint(_names(step)):
-        return True
-    words = _telling(subject)
-    shared = len(words_among(words, _tokens(step)))
-    return is_about(step, subject) or shared >= max(_MIN_SHARED * len(words), _MIN_WORDS)
+    """Return whether the subject of a commit shares a name with a step, or has most of its words."""
+    return not _names(subject).isdisjoint(_names(step)) or is_done_by(step, subject)
 
 
 def _names(text: str) -> set[str]:
-    return {name.lower() for name in _NAME.findall(text)}
-
-
-def _file_name(path: str) -> str:
-    return path.rsplit("/", 1)[-1].lower()
+    """Return the names of code in a text but for files, which are compared by their paths; `Node.js` looks like one."""
+    for file in files_named(text):
+        text = text.replace(file, " ")
+    return {name.lower() for name in _NAME.findall(text) if not _ADDRESS.search(name)}
 
 
 # Each sentence is compared with every step that is open, a hundred of them and more.
@@ -120,7 +122,7 @@ def _tokens(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=_MAX_KEPT)
 def _telling(step: str) -> list[str]:
-    words = query_words(step)
+    words = query_words(step.lower())  # `TypeScript` is one word of a step, not three
     return [word for word in words if word not in _COMMON] or words
 
 

@@ -1,10 +1,13 @@
-"""What sessions did to functions and classes, by file."""
+"""What sessions did to functions and classes, and which of them decisions are about, by file."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import ABSENT
 from claude_mem_lite.context import render
+from claude_mem_lite.context.layers.code_state import why_never, why_unsure
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import (
     are_all_elsewhere,
@@ -16,13 +19,15 @@ from claude_mem_lite.context.layers.sessions import (
 from claude_mem_lite.context.order import NO_FLOOR, newest_first
 from claude_mem_lite.context.project_setting import Setting, from_root
 from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.store import symbol_changes
+from claude_mem_lite.models import Memory
+from claude_mem_lite.store import memories, symbol_changes
 
 # Fewer than would fit: beyond these, room for earlier work told more of what sessions were to touch (benchmarks).
 _SESSIONS, _MAX_SYMBOLS = 5, 20
 _MAX_OF_A_FILE = 3
 _MAX_READ = 200
 _WORTH = 0.02
+_MAX_HELD, _MAX_LOOKED_AT, _MAX_DECIDED, _MAX_TIED = 60, 10, 5, 5
 # Where there are many files, none takes the room of the others.
 _MIN_OF_A_FILE = 2
 # The map is of more than what is fresh in mind, and has more room.
@@ -30,14 +35,15 @@ _MAPPED_SESSIONS, _MAX_MAPPED = 10, 60
 
 
 def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
-    """Functions that sessions with something left open changed, a line a file: the rest is told by `git log`."""
+    """Functions that sessions with something left open changed, and those that decisions are about, a line a file: the
+    rest is told by `git log`."""
     left = _unfinished(db, occasion)
     lines: dict[str, list[str]] = {}
     newest: dict[str, symbol_changes.StoredChange] = {}
     for one, now in zip(left, occasion.checkout.states([one.change for one in left]), strict=True):
         newest.setdefault(one.change.file, one)
         lines.setdefault(one.change.file, []).append(render.code_line(one.change, now).removeprefix("  - "))
-    return [
+    items = [
         Item(
             _line_of_file(file, lines[file]),
             last.session,
@@ -48,6 +54,46 @@ def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting
         )
         for place, (file, last) in enumerate(newest.items(), 1)
     ]
+    decided = [one for one in _decided(db, occasion) if one[1] not in newest]
+    return items + [
+        Item(
+            f"{_line_of_file(file, names)}  [DECIDED #{memory.id}]",
+            memory.session or memory.id,
+            "a decision is about it",
+            files=tuple(from_root([file], occasion.place.root)),
+            worth=_WORTH * FADE ** (len(items) + place - 1),
+            order=newest_first(place, len(decided), memory.last_seen_at, NO_FLOOR),
+        )
+        for place, (memory, file, names) in enumerate(decided, 1)
+    ]
+
+
+def _decided(db: sqlite3.Connection, occasion: Occasion) -> list[tuple[Memory, str, list[str]]]:
+    """Return the files with the functions and classes that decisions are about, the newest decision first, each file
+    once. A decision that is tied to many is about none of them in particular."""
+    scope, hidden = f"project:{occasion.place.project}", occasion.checkout.hidden
+    held = memories.in_scope(db, scope, ("decision",), since=occasion.since, hidden=hidden, limit=_MAX_HELD)
+    others = [one for one in held if not one.session or one.session != occasion.session]
+    own = {one.id: _code_of(one) for one in others if one.kind == "decision"}
+    few = [one for one in held if 0 < len(own.get(one.id, ())) <= _MAX_TIED and not why_unsure(one)]
+    few = sorted(few, key=lambda one: one.last_seen_at, reverse=True)[:_MAX_LOOKED_AT]
+    verdicts = occasion.checkout.freshness(few)
+    found: dict[str, tuple[Memory, str, list[str]]] = {}
+    for memory in (one for one in few if not why_never(one, verdicts)):
+        names: dict[str, list[str]] = {}
+        for file, name in own[memory.id]:
+            names.setdefault(file, []).append(render.safe_line(name))
+        for file in names:
+            found.setdefault(file, (memory, file, names[file]))
+    return list(found.values())[:_MAX_DECIDED]
+
+
+def _code_of(memory: Memory) -> list[tuple[str, str]]:
+    """Return the functions and classes that a memory is tied to and that were there, each with its file."""
+    tied = (anchor for text in memory.anchors if (anchor := read_anchor(text)))
+    code = [(one.file, one.name) for one in tied if one.name and one.after != ABSENT]
+    code += [(one.file, one.name) for one in memory.symbols if one.action != "deleted"]
+    return [one for one in dict.fromkeys(code) if render.is_tellable_name(one[1], f"{one[0]} ")]
 
 
 def _unfinished(db: sqlite3.Connection, occasion: Occasion) -> list[symbol_changes.StoredChange]:

@@ -12,11 +12,13 @@ from claude_mem_lite.context.layers.sessions import UNUSED, last_sessions
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import ALWAYS, AT_START, Score, passes, score
+from claude_mem_lite.context.user_rules import MIN_RULE_CONFIDENCE
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, Tally
 from claude_mem_lite.store import memories, receipts
 
 # Decisions are work, but what was decided holds on: it is what must not be missed.
-_HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note", "decision")
+_ASIDES: tuple[Kind, ...] = ("project_fact", "goal", "note")
+_HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, *_ASIDES, "decision")
 _GUIDING: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
 _GROUPS = ("pinned", "stated guidance", "stated, no guidance", "not stated")
 """All of one group come before those of the next, whatever their scores."""
@@ -96,7 +98,7 @@ def _items(
     """Those that may be told, what contradicts them beside them; then the others, if they are wanted."""
     by_id = {one.memory.id: one for one in candidates}
     good = [one.memory for one in candidates if not one.left_out]
-    places = _places(good)
+    places = _places([memory for memory in good if _worth(by_id[memory.id])])
 
     def item(told: Told) -> Item:
         memory, low = told.memory, by_id[told.memory.id].left_out
@@ -111,7 +113,7 @@ def _items(
             where=_where(memory.scope) if with_scopes else "",
         )
         own = by_id[memory.id]
-        worth = 0.0 if low else _worth(own) * FADE ** places[memory.id]
+        worth = 0.0 if low else _worth(own) * FADE ** places.get(memory.id, 0)
         return replace(made, score=own.score, floor=floor, worth=worth, order=_order(own))
 
     if not occasion.explained:
@@ -141,8 +143,11 @@ def _places(good: Sequence[Memory]) -> dict[str, int]:
 
 
 def _worth(one: _Candidate) -> float:
-    """Return the worth of what holds: lessons and decisions by their score; what else is known is told where asked."""
-    if one.score.is_stated or one.memory.kind in GUIDANCE_KINDS:
+    """Return the worth of what holds: lessons and decisions by their score, and what the user had remembered, pinned or
+    confirmed; what else is known, and what prompts said in passing, is told where asked."""
+    is_lasting = one.memory.kind not in _ASIDES or one.memory.confidence >= MIN_RULE_CONFIDENCE
+    is_stated = (one.score.is_stated and is_lasting) or is_asked_for(one.memory)
+    if is_stated or one.memory.kind in GUIDANCE_KINDS:
         return _WORTH_OF_LESSON * one.score.total * one.score.usefulness
     return _WORTH_OF_DECISION * one.score.total * one.score.usefulness if one.memory.kind == "decision" else 0.0
 
