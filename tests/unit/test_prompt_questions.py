@@ -133,6 +133,11 @@ def test_few_words_are_enough_of_what_is_plainly_asked(store: Store, prompt: str
     assert "no pipefail" in ask(store, prompt).text
 
 
+def test_a_question_without_words_is_not_answered(store: Store) -> None:
+    store.turn("k", "why?", "Why? Because CI failed.", session="before", at=NOW)
+    assert not ask(store, "why?").text
+
+
 def test_a_version_tells_what_is_asked_about() -> None:
     asked = read("was 1.40.0 or #7 or 12 or a.b.3 broken?", {})
     assert asked.as_question().words == (*asked.words, "1.40.0", "#7")

@@ -84,7 +84,7 @@ def build_for_prompt(
     in_force, not_asked = Floor(floor), ""
     if ask is not None and is_question(asked.text):
         question = keywords.read(without_opening(asked.text), synonyms).as_question()
-        least = _MIN_STRENGTH if is_plainly_asked(asked.text) else _MIN_ASKED
+        least = _MIN_SHARED if is_plainly_asked(asked.text) else _MIN_ASKED
         if question.strength >= least:
             asked = question
         else:
