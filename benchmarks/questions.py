@@ -1,7 +1,8 @@
 """`python -m benchmarks.questions DATA … [--home FOLDER]`: are questions about a project's past answered?
 
 The questions of labels/questions.jsonl were written by readers of the sessions, in the words of somebody who asks, with
-a pattern that a text which answers them matches; others are about what no session speaks of. All sessions of each data
+a pattern that a text which answers them matches; others are about what no session speaks of, and those of no project
+are of general knowledge, and asked in each. All sessions of each data
 folder are imported into one project. Then each question is asked a day after the last session, of search (does the
 first hit answer, or one of the first five?), of raw chunks found by words (baselines.py), and as a prompt of a new
 session: does the text that it is given answer? A question that nothing answers is best met with silence.
@@ -45,6 +46,7 @@ class Question:
     """A question, and the pattern of its answer; no pattern where nothing answers it."""
 
     project: str
+    """Empty where it is of general knowledge."""
     text: str
     pattern: str
 
@@ -86,7 +88,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def asked(data: Data, folder: Path) -> Iterator[Outcome]:
     """Every question of a project, asked in its home below the folder."""
-    own = [one for one in questions() if one.project == data.folder.name]
+    own = [one for one in questions() if one.project in (data.folder.name, "")]
     clock = _filled(data, folder)
     chunks = Chunks(data.turns())
     with served(Home(folder / "home"), clock) as loop:
@@ -124,9 +126,12 @@ def _first(question: Question, texts: Sequence[str]) -> int | None:
 
 
 def all_figures(outcomes: Sequence[Outcome]) -> Iterator[Figure]:
-    yield from _figures("all projects", outcomes, is_judged=True)
-    for project in dict.fromkeys(one.question.project for one in outcomes):
+    about_projects = [one for one in outcomes if one.question.project]
+    yield from _figures("all projects", about_projects, is_judged=True)
+    for project in dict.fromkeys(one.question.project for one in about_projects):
         yield from _figures(project, [one for one in outcomes if one.question.project == project], is_judged=False)
+    general = [not one.given for one in outcomes if not one.question.project]
+    yield _share("general knowledge: silent", general, MIN_SILENT)
 
 
 def _figures(name: str, outcomes: Sequence[Outcome], *, is_judged: bool) -> Iterator[Figure]:

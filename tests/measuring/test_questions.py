@@ -28,6 +28,8 @@ def test_outcomes_are_counted_by_project_and_in_all() -> None:
         Outcome(closed, by_search=0, by_chunks=3, given="use --fast", tokens=30),
         Outcome(closed, by_search=4, by_chunks=None, given="", tokens=0),
         Outcome(unknown, by_search=None, by_chunks=None, given="", tokens=0),
+        Outcome(Question("", "How tall?", ""), by_search=None, by_chunks=None, given="", tokens=0),
+        Outcome(Question("", "How far?", ""), by_search=None, by_chunks=None, given="something", tokens=20),
     ]
     figures = {figure.name: figure for figure in all_figures(outcomes)}
     assert figures["all projects: answered by the first hit of search"].value == 0.5
@@ -37,3 +39,4 @@ def test_outcomes_are_counted_by_project_and_in_all() -> None:
     assert figures["all projects: silent where nothing answers"].value == 1.0
     assert figures["all projects: answered by the prompt context"].holds()
     assert figures["shop: answered by the prompt context"].floor is None
+    assert figures["general knowledge: silent"].value == 0.5

@@ -1,5 +1,6 @@
 """Prompts that ask about the past: recognised, answered with the sentences that answer them, or met with silence."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,9 @@ from claude_mem_lite.context.prompt import answers, scoring
 from claude_mem_lite.context.prompt.answers import FLOOR, MAX_ANSWERS, sureness
 from claude_mem_lite.context.prompt.builder import PromptContext, build_for_prompt
 from claude_mem_lite.context.prompt.excerpts import sentences_about
-from claude_mem_lite.context.prompt.keywords import defaults
+from claude_mem_lite.context.prompt.keywords import defaults, read
 from claude_mem_lite.context.prompt.questions import MAX_LENGTH, is_question
+from claude_mem_lite.context.prompt.scoring import Floor
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.embed.embedder import StaticTable
@@ -39,7 +41,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-def ask(store: Store, prompt: str = QUESTION, told: Sequence[str] = (), session: str = "now") -> PromptContext:
+def ask(
+    store: Store, prompt: str = QUESTION, told: Sequence[str] = (), session: str = "now", budget: int = 2_000
+) -> PromptContext:
     indexing = Indexing(store.db, StaticTable())
     indexing.begin()
     while indexing.step():
@@ -47,7 +51,7 @@ def ask(store: Store, prompt: str = QUESTION, told: Sequence[str] = (), session:
     search = Search(StaticTable(), VectorIndex())
     occasion = Occasion(SHOP, NOW, session, explained=True)
     return build_for_prompt(
-        store.db, prompt, occasion, told, 2_000, defaults(), search.score_memories, scoring.FLOOR, search.search
+        store.db, prompt, occasion, told, budget, defaults(), search.score_memories, scoring.FLOOR, search.search
     )
 
 
@@ -61,6 +65,14 @@ def ask(store: Store, prompt: str = QUESTION, told: Sequence[str] = (), session:
         "remind me, where do we keep the carts?",
         "Flushing failed with status 405. Why?",
         "Is the retry limit per host, and how many are allowed?",
+        "do you remember why cart.toml has a glob in place of a list?",
+        "Do you still recall which flag it was?",
+        "did I ever raise the retry limit?",
+        "remind me why the carts are in SQLite",
+        "remind me about the retry limit",
+        "Why did the export lose its last row",
+        "which flag turns the cache off",
+        "what did we decide about carts.",
     ],
 )
 def test_a_question_about_the_past_is_one(prompt: str) -> None:
@@ -77,6 +89,11 @@ def test_a_question_about_the_past_is_one(prompt: str) -> None:
         "Why not use a set here?",
         "What if we used a set?",
         "Shall I run the tests?",
+        "Do you want me to run the tests?",
+        "did you run the tests?",
+        "remind me to run the tests",
+        "Which is wrong. Fix it.",
+        "what a mess",
         "Add a test for the export. It lost a row yesterday.",
         "Why does it fail? " + "Here is the log. " * (MAX_LENGTH // 10),
         "",
@@ -100,6 +117,72 @@ def test_a_memory_answers_a_question_before_raw_text(store: Store) -> None:
     given = ask(store)
     assert given.items[0].source == memory.id
     assert "final flush" in given.text
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "why did CI fail on PR #48?",
+        "what was PR #48 about?",
+        "remind me why CI failed on PR #48",
+        "Why did CI fail in #48",
+    ],
+)
+def test_few_words_are_enough_of_what_is_plainly_asked(store: Store, prompt: str) -> None:
+    store.turn("k", "look at PR #48", "CI failed on PR #48 because sh has no pipefail.", session="before", at=NOW)
+    assert "no pipefail" in ask(store, prompt).text
+
+
+def test_a_question_without_words_is_not_answered(store: Store) -> None:
+    store.turn("k", "why?", "Why? Because CI failed.", session="before", at=NOW)
+    assert not ask(store, "why?").text
+
+
+def test_a_version_tells_what_is_asked_about() -> None:
+    asked = read("was 1.40.0 or #7 or 12 or a.b.3 broken?", {})
+    assert asked.as_question().words == (*asked.words, "1.40.0", "#7")
+
+
+def test_a_prompt_that_says_too_little_for_a_question_says_so(store: Store) -> None:
+    assert ask(store, "Is the exporter slow?").asked.endswith("the floor is 1")
+    told = ask(store, "Does the exporter work?").asked
+    assert told == "prompt 1.3 = 1 × 1 (exporter) + 1 × 0.3 (work); the floor is 1; " + (
+        "not taken as a question about the past: 1.3 of 2"
+    )
+
+
+def test_a_short_question_is_answered_by_what_has_its_rarest_words(store: Store) -> None:
+    store.turn("k", "the titles", "Capitalize the title of each page, in capital letters.", session="before", at=NOW)
+    told = "The checker is installed past the npm registry now."
+    store.turn("o", "drop the scripts", told, session="other", at=NOW)
+    for prompt in ("what is the capital of Portugal?", "why does npm install hang?"):
+        given = ask(store, prompt)
+        assert given.why_silent == "nothing answers the question"
+    lines = [one.explained()[0] for one in given.candidates]
+    assert any(line.endswith("the floor is 1.62 = 1.35 × 1.2 (it lacks hang)") for line in lines)
+    assert "npm registry" in ask(store, "why past the npm registry?").text
+
+
+def test_a_long_question_may_have_words_that_nobody_wrote(store: Store) -> None:
+    store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
+    assert ask(store, "Why did the nightly invoice export mysteriously lose its last row?").text
+
+
+def test_what_was_said_by_one_answer_is_not_said_by_the_next(store: Store) -> None:
+    memory = store.remember("Nightly invoice export lost its last row", summary=ANSWER, session="before")
+    store.turn("k", "the export is broken", ANSWER, session="before", at=NOW)
+    other = "The nightly invoice export lost its last row again, this time in the spreadsheet writer of the tax office."
+    store.turn("l", "once more", other, session="later", at=NOW)
+    given = ask(store)
+    assert given.text.count("closed before the final flush") == 1
+    assert given.items[0].source == memory.id
+    assert "tax office" in given.text
+
+
+@pytest.mark.parametrize("budget", [2_000, 90])
+def test_what_was_asked_keeps_its_closing_quote_when_it_is_cut(store: Store, budget: int) -> None:
+    store.turn("k", f'the "invoice" export {"loses a row " * 30}', ANSWER, session="before", at=NOW)
+    assert re.search(r"""asked: "the 'invoice' export [^"]+…" \(""", ask(store, budget=budget).text)
 
 
 @pytest.mark.parametrize(
@@ -163,12 +246,24 @@ def test_a_few_are_given_and_only_beside_one_that_answers(store: Store) -> None:
     near, far = ([replace(hit, cosine=cosine) for hit in sure[1:]] for cosine in (0.25, 0.05))
     for hits, number in ((sure, MAX_ANSWERS), (near, 0), ([sure[0], *near], MAX_ANSWERS), ([sure[0], *far], 1)):
         occasion = Occasion(SHOP, NOW)
-        found = answers.answers(store.db, QUESTION, occasion, Here(occasion, ()), lambda *_, hits=hits: hits)
+        found = answers.answers(store.db, read(QUESTION, {}), occasion, Here(occasion, ()), lambda *_, hits=hits: hits)
         assert sum(not one.left_out for one in found) == number
+        assert all(one.left_out or one.sure >= one.floor.value for one in found)
+    beside = Floor(FLOOR).times(0.9, "beside one that answers")
+    assert {one.floor for one in found[1:]} == {beside}
+    assert found[1].explained().endswith(f"the floor is {beside.value:g} = {FLOOR:g} × 0.9 (beside one that answers)")
 
 
 def _turn(name: str) -> Passage:
-    return Passage(name, "turn", f"asked {name}", f"answered {name}", f"s{name}", SHOP.project, NOW)
+    return Passage(
+        name,
+        "turn",
+        f"asked {name}",
+        " ".join(f"{word}{name}" for word in ("alpha", "beta", "gamma")),
+        f"s{name}",
+        SHOP.project,
+        NOW,
+    )
 
 
 def test_the_sentences_around_the_words_are_told() -> None:

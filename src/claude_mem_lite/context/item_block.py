@@ -149,7 +149,7 @@ def _form(given: Given, now: datetime, root: str) -> _Form:
     if given.told:
         title = _safe(given.told, _MAX_TOLD_LENGTH, root)
         return _Form(given, *[_head(given, title, now, root)] * 2)
-    title = render.labelled_once(_safe(memory.title, _MAX_HEAD_LENGTH, root)).rstrip(".")
+    title = _closed(render.labelled_once(_safe(memory.title, _MAX_HEAD_LENGTH, root)).rstrip("."))
     lines = [_safe(given.excerpt, _MAX_EXCERPT_LENGTH, root)] if given.excerpt else _summary(memory, root)
     if lines and render.opens_with(lines[0], title):
         # The summary says it all: as a head of its own the title would be told twice.
@@ -157,7 +157,7 @@ def _form(given: Given, now: datetime, root: str) -> _Form:
     told = "\n".join((title, *lines))
     files = unframed(render.named_files(memory.files, told, _MAX_FILES))
     full = _head(given, title + files, now, root)
-    short = _head(given, render.safe_line(title, _MAX_SHORT_HEAD_LENGTH), now, root)
+    short = _head(given, _closed(render.safe_line(title, _MAX_SHORT_HEAD_LENGTH)), now, root)
     return _Form(given, "\n".join((full, *(f"  {line}" for line in lines if line))), short)
 
 
@@ -180,6 +180,11 @@ def _summary(memory: Memory, root: str) -> list[str]:
     # What was asked for then would read like a request of now.
     told = without_request(memory.summary[: _MAX_LINE_LENGTH * _LOOKED_AT])
     return [line] if (line := render.labelled_once(_safe(told, _MAX_LINE_LENGTH, root))) else []
+
+
+def _closed(title: str) -> str:
+    """Return a title that was cut within a quotation with the end of that."""
+    return f'{title}"' if title.endswith("…") and title.count('"') % 2 else title
 
 
 def _safe(text: str, limit: int, root: str) -> str:

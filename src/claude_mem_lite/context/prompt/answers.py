@@ -4,16 +4,19 @@
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.context.eligibility import Here
 from claude_mem_lite.context.item_block import Given
 from claude_mem_lite.context.prompt.excerpts import sentences_about
+from claude_mem_lite.context.prompt.keywords import COMMON, Keywords
 from claude_mem_lite.context.prompt.scoring import Floor, source_of
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import RAW, Filters, Hit, Memory, Passage
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
+from claude_mem_lite.store.index import fts, passages
+from claude_mem_lite.text import overlap
 
 Ask = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
 """As `search.hybrid.Search.search`."""
@@ -23,13 +26,20 @@ FLOOR_BY_WORDS = FLOOR / 3
 """The floor where nothing tells the meaning of the question, and words have to do."""
 MAX_ANSWERS = 3
 MAX_HITS = 6
+MAX_SHORT = 4
+"""A question of no more words is about the rarest of them."""
 MAX_EXCERPT = 900
 """The characters of a hit that are given."""
 # A hit beside the best one may be a little less sure.
 _OF_OTHERS = 0.9
+_LACKING = 1.2
+_NEARLY = 2
+_MOSTLY = 0.7
 _OF_COSINE = 2.0
 _DIGITS = 2
 _MAX_NAMED = 5
+_COUNTED = 1_000
+_FILLERS = frozenset(("actually", "always", "ever", "exactly", "never", "really", "still"))
 _BELOW = "below the floor of answers"
 _OUTRANKED = "others come before it"
 _LABELS = {"turn": "earlier turn", "session": "earlier session"}
@@ -49,7 +59,7 @@ class Answer:
     def explained(self) -> str:
         """Return the sureness as a sum with its floor: `sure 1.62 = words 0.7 + 2 × cosine 0.46; the floor is 1.35`."""
         near = f" + {_OF_COSINE:g} × cosine {self.parts['cosine']:g}" if "cosine" in self.parts else ""
-        return f"sure {self.sure:g} = words {self.parts['words']:g}{near}; the floor is {self.floor.value:g}"
+        return f"sure {self.sure:g} = words {self.parts['words']:g}{near}; the floor is {self.floor.product()}"
 
 
 def sureness(hit: Hit) -> float:
@@ -58,16 +68,33 @@ def sureness(hit: Hit) -> float:
     return round(parts["words"] + _OF_COSINE * parts.get("cosine", 0.0), _DIGITS)
 
 
-def answers(db: sqlite3.Connection, question: str, occasion: Occasion, here: Here, ask: Ask) -> list[Answer]:
+def answers(db: sqlite3.Connection, question: Keywords, occasion: Occasion, here: Here, ask: Ask) -> list[Answer]:
     """Return what search finds for a question, best first, those that answer it without a reason to leave them out."""
-    hits = ask(db, question, Filters(project=occasion.place.project), occasion.now, MAX_HITS)
+    hits = ask(db, question.text, Filters(project=occasion.place.project), occasion.now, MAX_HITS)
     tellable = here.tellable([hit.found for hit in hits if isinstance(hit.found, Memory)])
+    rarest = _rarest(db, question)
+    floors = [_floor_of(hit, question, rarest) for hit in hits]
     why_not = [_why_not(hit, here, tellable) for hit in hits]
+    is_answered = any(
+        not why and sureness(hit) >= floor.value for hit, floor, why in zip(hits, floors, why_not, strict=True)
+    )
     found: list[Answer] = []
-    for hit, why in zip(hits, _with_floors(hits, why_not), strict=True):
+    for hit, full, why in zip(hits, floors, why_not, strict=True):
+        is_beside = is_answered and sureness(hit) < full.value
+        floor = full.times(_OF_OTHERS, "beside one that answers") if is_beside else full
         is_full = sum(not one.left_out for one in found) == MAX_ANSWERS
-        found.append(_answer(hit, why or (_OUTRANKED if is_full else ""), is_stale=tellable.get(hit.found.id, False)))
+        left_out = why or (_BELOW if sureness(hit) < floor.value else _OUTRANKED if is_full else "")
+        answer = _answer(hit, floor, left_out, is_stale=tellable.get(hit.found.id, False))
+        taken = [one.given for one in found if not one.left_out]
+        found.append(answer if answer.left_out else replace(answer, left_out=_why_said_already(answer.given, taken)))
     return found
+
+
+def _why_said_already(given: Given, taken: Sequence[Given]) -> str:
+    """Return why a hit is not told after others: a memory, its turn and its session often have the same sentence."""
+    told = given.excerpt or given.memory.title
+    is_said = any(overlap(told, f"{one.memory.title}\n{one.excerpt}") >= _MOSTLY for one in taken)
+    return "said by another that is given" if is_said else ""
 
 
 def _why_not(hit: Hit, here: Here, tellable: Collection[str]) -> str:
@@ -76,18 +103,39 @@ def _why_not(hit: Hit, here: Here, tellable: Collection[str]) -> str:
     return "" if hit.found.id in tellable else here.why_not(hit.found) or "gone: its code is not here"
 
 
-def _with_floors(hits: Sequence[Hit], why_not: Sequence[str]) -> list[str]:
-    """Return why each hit is left out: nothing is given unless one that may be told is over the floor."""
-    pairs = list(zip(hits, why_not, strict=True))
-    is_answered = any(not why and sureness(hit) >= _floor(hit) for hit, why in pairs)
-    return [why or ("" if is_answered and sureness(hit) >= _OF_OTHERS * _floor(hit) else _BELOW) for hit, why in pairs]
+def _rarest(db: sqlite3.Connection, question: Keywords) -> list[str]:
+    """Return the words of a short question that the fewest texts have, and those that twice as many have at most.
+
+    A long question says the same in several ways, and nobody may have said it in one of them before."""
+    if len(question.words) > MAX_SHORT:
+        return []
+    telling = [word for word in question.words if word not in COMMON and word not in _FILLERS]
+    counts = {
+        word: fts.count_everywhere(db, word, _COUNTED) + passages.count_with(db, word, _COUNTED) for word in telling
+    }
+    return [word for word in telling if counts[word] <= _NEARLY * min(counts.values())]
 
 
-def _answer(hit: Hit, left_out: str, *, is_stale: bool) -> Answer:
+def _floor_of(hit: Hit, question: Keywords, rarest: Sequence[str]) -> Floor:
+    """Return the floor of a hit: higher where it lacks what a short question is about, since it is easily about
+    something else. Where nothing tells the meaning, the words of a question are no words but pairs of characters."""
+    if hit.cosine is None:
+        return Floor(FLOOR_BY_WORDS)
+    found = hit.found
+    there = question.found_in(found) if isinstance(found, Memory) else question.words_in(_said(found))
+    lacking = next((word for word in rarest if word not in there), "")
+    return Floor(FLOOR).times(_LACKING, f"it lacks {lacking}") if lacking else Floor(FLOOR)
+
+
+def _said(passage: Passage) -> str:
+    return "\n".join((passage.title, passage.asked, passage.answered or passage.text))
+
+
+def _answer(hit: Hit, floor: Floor, left_out: str, *, is_stale: bool) -> Answer:
     """Return a hit with its excerpt; one that is left out has none, because finding the sentences takes longest."""
     excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
     left_out = left_out or _why_not_trusted(hit.found, excerpt)
-    return Answer(_given(hit, excerpt, is_stale=is_stale), sureness(hit), _parts(hit), Floor(_floor(hit)), left_out)
+    return Answer(_given(hit, excerpt, is_stale=is_stale), sureness(hit), _parts(hit), floor, left_out)
 
 
 def _why_not_trusted(found: Memory | Passage, excerpt: str) -> str:
@@ -97,10 +145,6 @@ def _why_not_trusted(found: Memory | Passage, excerpt: str) -> str:
         return ""
     why = looks_like_an_attack(found.title) or looks_like_instructions(excerpt)
     return f"not trusted: it {why}" if why else ""
-
-
-def _floor(hit: Hit) -> float:
-    return FLOOR_BY_WORDS if hit.cosine is None else FLOOR
 
 
 def _text(found: Memory | Passage) -> str:
@@ -119,7 +163,8 @@ def _given(hit: Hit, excerpt: str, *, is_stale: bool) -> Given:
 
 def _stand_in(passage: Passage) -> Memory:
     """Return raw text as a memory that is not stored, for whoever words what is given."""
-    title = f'asked: "{passage.title}"' if passage.kind == "turn" else passage.title
+    quoted = passage.title.replace('"', "'")
+    title = f'asked: "{quoted}"' if passage.kind == "turn" else passage.title
     return Memory(
         id=passage.id,
         kind="note",

@@ -15,7 +15,7 @@ from claude_mem_lite.context.prompt import keywords, scoring
 from claude_mem_lite.context.prompt.answers import Ask, answers
 from claude_mem_lite.context.prompt.candidates import Candidate
 from claude_mem_lite.context.prompt.keywords import Keywords, Synonyms
-from claude_mem_lite.context.prompt.questions import is_question
+from claude_mem_lite.context.prompt.questions import is_plainly_asked, is_question, without_opening
 from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score, Shared
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.scoring import factor, is_stated
@@ -81,14 +81,23 @@ def build_for_prompt(
     began = time.perf_counter()
     asked, here = keywords.read(prompt, synonyms), Here(occasion, told)
     candidates: list[Candidate] = []
-    in_force = Floor(floor)
+    in_force, not_asked = Floor(floor), ""
+    if ask is not None and is_question(asked.text):
+        question = keywords.read(without_opening(asked.text), synonyms).as_question()
+        least = _MIN_SHARED if is_plainly_asked(asked.text) else _MIN_ASKED
+        if question.strength >= least:
+            asked = question
+        else:
+            ask, not_asked = None, f"; not taken as a question about the past: {question.strength:g} of {least:g}"
+    else:
+        ask = None
     if budget_tokens <= 0:
         silent = "the budget of the session is used up"
     elif asked.strength < _MIN_STRENGTH:
         silent = "the prompt says too little to go by"
-    elif ask is not None and asked.strength >= _MIN_ASKED and is_question(asked.text):
-        found = answers(db, asked.text, occasion, here, ask)
-        in_force = found[0].floor if found else in_force
+    elif ask is not None:
+        found = answers(db, asked, occasion, here, ask)
+        in_force = Floor(found[0].floor.base) if found else in_force
         candidates = [Candidate(one.given.memory, None, one.floor, left_out=one.left_out, answer=one) for one in found]
         silent = "" if any(not one.left_out for one in found) else "nothing answers the question"
     else:
@@ -110,7 +119,9 @@ def build_for_prompt(
         tokens=made.tokens,
         build_ms=round((time.perf_counter() - began) * 1000, 2),
         why_silent=silent,
-        asked=f"prompt {asked.explained(asked.words)}; the floor is {_MIN_STRENGTH:g}" if occasion.explained else "",
+        asked=f"prompt {asked.explained(asked.words)}; the floor is {_MIN_STRENGTH:g}{not_asked}"
+        if occasion.explained
+        else "",
         floor=in_force,
         candidates=tuple(candidates),
     )

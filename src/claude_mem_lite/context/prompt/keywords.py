@@ -4,7 +4,7 @@ What stands for what in a prompt: the list of the package, joined with the user'
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -44,6 +44,8 @@ COMMON = frozenset(
     work working works write wrong""".split()  # noqa: SIM905
 )
 _NAME = re.compile(r"[A-Za-z_][\w./-]*(?:[a-z][A-Z]|[\w]_[\w]|\w/\w|\w\.\w)[\w./-]*")
+# The number of an issue, or a version: other numbers stand everywhere.
+_REFERENCE = re.compile(r"(?<![\w#])#\d+\b|(?<![\w.])v?\d+(?:\.\d+)+(?![\w.]*\w)")
 _FILE_NAME = re.compile(r"[\w.-]*\w\.\w[\w.-]*")
 _OF_COMMON, _OF_WORD, _OF_NAME = 0.3, 1.0, 1.5
 _DIGITS = 3
@@ -76,6 +78,10 @@ class Keywords:
     def strength(self) -> float:
         """How much there is to go by."""
         return self.strength_in(self.words)
+
+    def as_question(self) -> "Keywords":
+        """Return the same with the issues and versions that it names among its words: they tell what is asked about."""
+        return replace(self, words=tuple(dict.fromkeys((*self.words, *_REFERENCE.findall(self.text)))))
 
     @property
     def speaks_of_goals(self) -> bool:

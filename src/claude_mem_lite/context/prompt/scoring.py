@@ -143,8 +143,12 @@ class Floor:
     def explained(self) -> str:
         if self.exception:
             return f"no floor: {self.exception}"
+        return f"floor {self.product()}"
+
+    def product(self) -> str:
+        """Return the value, and what it is the product of: `1.5 = 3 × 0.5 (learned or decided)`."""
         product = " × ".join((f"{self.base:g}", *(f"{factor:g} ({why})" for factor, why in self.factors)))
-        return f"floor {self.value:g}" + (f" = {product}" if self.factors else "")
+        return f"{self.value:g}" + (f" = {product}" if self.factors else "")
 
 
 @dataclass(frozen=True, slots=True)
