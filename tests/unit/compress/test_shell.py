@@ -134,6 +134,8 @@ def test_the_exit_code_is_told_from_the_output() -> None:
         ("GIT_DIR=../other/.git git commit", ["../other"]),
         ("git --git-dir=.git commit", []),
         ("cd $OTHER && git commit", ["$OTHER"]),
+        ("cd ~/other && git commit", ["~/other"]),
+        ("cd ~/shop && git -C $HOME/shop/src commit", []),
         ('cd "$(git rev-parse --show-toplevel)" && git commit', []),
     ],
 )

@@ -124,6 +124,8 @@ _CHANGE_FOLDER = lazy(
     r"|(?:--(?:git-dir|work-tree)[ =]|\bGIT_(?:DIR|WORK_TREE)=))"
     r"[\"']?(?P<folder>\$\([^()\n]{1,200}\)|[^\s\"';&|)]+)"
 )
+_UNDER_HOME = lazy(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
+_HOME = lazy(r"/(?:(?:home|Users)/[^/]+|root)(?=/|$)")
 _ROOT_OF_CHECKOUT = lazy(r"\$\(git rev-parse --show-toplevel\)|\$\{?(?:CLAUDE_PROJECT_DIR|PWD)\}?")
 _EXIT_CODE = lazy(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
 _DENIED = lazy(
@@ -314,6 +316,8 @@ def folders_outside(command: str, cwd: str, root: str = "") -> list[str]:
     for found in _CHANGE_FOLDER.finditer(command[:20_000]):
         folder = found["folder"].rstrip("/").removesuffix("/.git") or "/"
         named = _ROOT_OF_CHECKOUT.sub(lambda _: home, folder)
+        if (user := _HOME.match(home)) and (under := _UNDER_HOME.match(named)):
+            named = user[0] + named[under.end() :]
         place = named if named.startswith(("~", "$", "-")) else posixpath.normpath(posixpath.join(at, named))
         at = place if found["stays"] else at
         if place != home and not place.startswith(home + "/") and not cwd.startswith(place.rstrip("/") + "/"):
