@@ -16,7 +16,7 @@ from claude_mem_lite.compress.prose.verbs import past
 from claude_mem_lite.compress.rules.session_handoff import FAILING, OPEN
 from claude_mem_lite.context.similarity import Said
 from claude_mem_lite.models import REQUEST_LEAD, Memory, Origin, Session, users_word
-from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
+from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.text import harmless, within
 
 # The client replaces anything over 10,000 UTF-16 units by a stub.
@@ -261,9 +261,8 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
 def gives_orders(told: str) -> bool:
     """Return whether a line of a session's summary is told to nobody unasked: it may repeat somebody's orders.
 
-    Of what the user asked for, only what nobody writes to their own agent counts."""
-    why = looks_like_an_attack if told.startswith(REQUEST_LEAD) else looks_like_instructions
-    return why(told) != ""
+    What the user asked for does not."""
+    return not told.startswith(REQUEST_LEAD) and looks_like_instructions(told) != ""
 
 
 @lru_cache(maxsize=_TOLD_AGAIN)

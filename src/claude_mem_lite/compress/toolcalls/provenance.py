@@ -1,7 +1,7 @@
 """What a turn heard from others, on the web or from their tools: it keeps its origin, whoever repeats it.
 
 Here is also decided what goes to quarantine: orders to an agent that others wrote, or that a file or an output held,
-and what reads like an attack, whoever says it.
+or that the agent says in its own name.
 
 Files that others wrote: packages that were installed, and what lies outside of the checkout."""
 
@@ -21,7 +21,18 @@ from claude_mem_lite.compress.toolcalls.payload_fields import (
     typed_command,
 )
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import Draft, Event, JsonValue, Memory, Origin, SessionSummary, ToolCall, TurnDigest, text
+from claude_mem_lite.models import (
+    REQUEST_LEAD,
+    Draft,
+    Event,
+    JsonValue,
+    Memory,
+    Origin,
+    SessionSummary,
+    ToolCall,
+    TurnDigest,
+    text,
+)
 from claude_mem_lite.safety.injection import head_and_tail, looks_like_an_attack, looks_like_instructions
 
 _INSTALLED = lazy(
@@ -148,11 +159,13 @@ class Hearsay:
         told: dict[str, Any] = {}
         for field in fields(summary):
             value = getattr(summary, field.name)
+            is_users = field.name == "request" or (field.name == "headline" and value.startswith(REQUEST_LEAD))
+            is_held = self.has_order if is_users else self._is_held
             if isinstance(value, tuple):
-                told[field.name] = tuple(one for one in value if not self._is_held(one))
-            elif self._is_held(value):
-                kept = [part for part in sentences(value) if not self._is_held(part)]
-                told[field.name] = " ".join(kept) if not self._is_held(" ".join(kept)) else ""
+                told[field.name] = tuple(one for one in value if not is_held(one))
+            elif is_held(value):
+                kept = [part for part in sentences(value) if not is_held(part)]
+                told[field.name] = " ".join(kept) if not is_held(" ".join(kept)) else ""
         return replace(summary, **told)
 
     def cleared_digest(self, digest: TurnDigest) -> TurnDigest:
@@ -172,12 +185,9 @@ class Hearsay:
     def why_quarantined(self, draft: Draft) -> str:
         """Why a draft is to be seen by the user before anybody finds it; '' when it need not be.
 
-        The user's own words never are. The assistant's are when they repeat what a tool has shown, or read like an
-        attack: what was shown in a turn may be repeated in any later one."""
-        told = told_by(draft)
-        reason = looks_like_instructions(told) if draft.origin != "user" else ""
-        is_held = draft.origin != "assistant" or self.has_order(told) or looks_like_an_attack(told)
-        return reason if reason and is_held else ""
+        The user's own words never are. The assistant's are whether or not the turn showed them: what was read in one
+        turn may be repeated in any later one."""
+        return looks_like_instructions(told_by(draft)) if draft.origin != "user" else ""
 
     def _is_held(self, told: str) -> bool:
         return self.has_order(told) or looks_like_an_attack(told) != ""
