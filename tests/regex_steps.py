@@ -9,9 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
+
+from claude_mem_lite.lazy_regex import Lazy
 
 _parser = importlib.import_module("re._parser")
 _constants = importlib.import_module("re._constants")
@@ -73,6 +75,9 @@ class Steps:
                 yield end
         elif kind in ("ASSERT", "ASSERT_NOT"):
             if self._holds(value, at) == (kind == "ASSERT"):
+                yield at
+        elif kind == "AT" and str(value).startswith("AT_BEGINNING"):
+            if at == 0 or self._text[at - 1] == "\n":
                 yield at
         else:
             yield at  # taken as given: at worst it is followed more often than it would be
@@ -173,8 +178,8 @@ def _in(item: Any, character: int) -> bool:
 class Counted:
     """A compiled pattern that adds the steps of each use to a count, and does what the pattern does."""
 
-    def __init__(self, pattern: re.Pattern[str], count: "Count") -> None:
-        self._pattern = pattern
+    def __init__(self, pattern: re.Pattern[str] | Lazy, count: "Count") -> None:
+        self._pattern = cast(re.Pattern[str], pattern)
         self._steps = Steps(pattern.pattern, highest=sys.maxsize)
         self._count = count
 
@@ -201,9 +206,13 @@ class Counted:
         self._count.taken += self._steps.over(text)
         return self._pattern.findall(text)
 
-    def sub(self, replacement: Any, text: str) -> str:
+    def split(self, text: str) -> list[Any]:
         self._count.taken += self._steps.over(text)
-        return self._pattern.sub(replacement, text)
+        return self._pattern.split(text)
+
+    def sub(self, replacement: Any, text: str, count: int = 0) -> str:
+        self._count.taken += self._steps.once(text, 0, anywhere=True) if count else self._steps.over(text)
+        return self._pattern.sub(replacement, text, count=count)
 
 
 class Count:
@@ -214,7 +223,7 @@ class Count:
         counted = cache(lambda pattern: Counted(re.compile(pattern), self))
         for module in modules:
             for name, value in list(vars(module).items()):
-                if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                if isinstance(value, re.Pattern | Lazy) and isinstance(value.pattern, str):
                     monkeypatch.setattr(module, name, Counted(value, self))
             if "compiled" in vars(module):
                 monkeypatch.setattr(module, "compiled", counted)

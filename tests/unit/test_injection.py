@@ -64,7 +64,7 @@ def test_any_text_is_read_to_the_end(text: str) -> None:
         ("command", True),
         ("code", True),
         ("import", True),
-        ("assistant", False),
+        ("assistant", True),
         ("user", False),
     ],
 )

@@ -69,6 +69,14 @@ def test_what_is_dropped_is_gone_for_good(held: Machine, tmp_path: Path) -> None
     assert store(held, str(tmp_path), page("heldback1", ORDER))["forgotten"] == 1
 
 
+def test_those_that_are_gone_do_not_keep_others_from_being_dropped(held: Machine, tmp_path: Path) -> None:
+    store(held, str(tmp_path), page("heldback2", f"{ORDER} at once"))
+    held.post("/api/quarantine/drop", {"ids": ["heldback1"]})
+    both = {"ids": ["heldback1", "heldback2"]}
+    assert held.post("/api/quarantine/drop", both) == {"dropped": ["heldback2"]}
+    assert held.ask("POST", "/api/quarantine/drop", both).status == 404
+
+
 @pytest.mark.parametrize("what", ["approve", "drop"])
 def test_what_is_not_in_quarantine_is_left_alone(held: Machine, what: str) -> None:
     answer = held.ask("POST", f"/api/quarantine/{what}", {"ids": ["ordinary1"]})

@@ -15,7 +15,8 @@ from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.prose.verbs import past
 from claude_mem_lite.compress.rules.session_handoff import FAILING, OPEN
 from claude_mem_lite.context.similarity import Said
-from claude_mem_lite.models import Memory, Origin, Session, users_word
+from claude_mem_lite.models import REQUEST_LEAD, Memory, Origin, Session, users_word
+from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.text import harmless, within
 
 # The client replaces anything over 10,000 UTF-16 units by a stub.
@@ -53,6 +54,7 @@ SAVE_LESSONS = (
     "When the user corrects you or states something that holds beyond the task, save it with memory_save: one "
     "self-contained sentence with its reason."
 )
+_UNTOLD = "a session whose summary gives orders"
 _LINE_LIMIT = 420
 _OPEN_LIMIT = 240
 """Longer, what is left to do would not be worth its tokens, and nothing of it would be told."""
@@ -161,7 +163,8 @@ def session_line(
     of it."""
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
     mark = "[its code is not here] " if is_gone else ""
-    line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
+    told = _UNTOLD if gives_orders(session.summary.headline) else session.summary.headline
+    line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(told)}"
     named = named_files(files, line, _MAX_FILES_OF_A_SESSION)
     return safe_line(line, _HEADLINE_LIMIT - len(named)) + named
 
@@ -258,7 +261,15 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
     # Each for itself: any of them may be the only one that is told.
     is_elsewhere = branch and session.branch not in ("", branch)
     where = f"{age}, on branch {safe_line(session.branch, _BRANCH_LIMIT)}" if is_elsewhere else age
-    return [line._replace(text=f"- [{where}] {line.text}") for line in lines]
+    return [line._replace(text=f"- [{where}] {line.text}") for line in lines if not gives_orders(line.text)]
+
+
+@lru_cache(maxsize=_TOLD_AGAIN)
+def gives_orders(told: str) -> bool:
+    """Return whether a line of a session's summary is told to nobody unasked: it may repeat somebody's orders.
+
+    What the user asked for does not."""
+    return not told.startswith(REQUEST_LEAD) and looks_like_instructions(told) != ""
 
 
 @lru_cache(maxsize=_TOLD_AGAIN)

@@ -46,3 +46,42 @@ def test_let_out_and_drop(held: Page, served: Served) -> None:
     expect(held.locator("#pending")).to_contain_text("Undo")
     held.clock.run_for(10_000)
     expect(held.locator(".empty")).to_contain_text("Nothing is in quarantine")
+
+
+def drop_first(page: Page) -> None:
+    """Press the button that drops the first item."""
+    first = page.locator(".item").first
+    first.get_by_role("button", name="Drop it…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Drop it").click()
+    expect(page.locator("#pending")).to_contain_text("Undo")
+
+
+def waiting(served: Served) -> list[str]:
+    return [one["title"] for one in json.loads(served.machine.run("quarantine", "--json"))]
+
+
+def test_what_is_about_to_be_dropped_is_not_let_out_with_all(held: Page, served: Served) -> None:
+    held.clock.install()
+    held.clock.pause_at(datetime.now(UTC) + timedelta(minutes=1))
+    first = waiting(served)[0]
+    drop_first(held)
+    held.locator(".item").first.get_by_role("button", name="Let it out").click()
+    expect(held.locator("body")).to_contain_text("about to be dropped")
+    held.get_by_role("button", name="Let all").click()
+    expect(held.locator(".item")).to_have_count(1)
+    assert waiting(served) == [first]
+    held.clock.run_for(10_000)
+    expect(held.locator(".empty")).to_be_visible()
+    assert first not in served.machine.run("list", "--all-projects")
+
+
+def test_one_and_then_all_are_dropped(held: Page, served: Served) -> None:
+    held.clock.install()
+    held.clock.pause_at(datetime.now(UTC) + timedelta(minutes=1))
+    drop_first(held)
+    held.get_by_role("button", name="Drop all").click()
+    held.get_by_role("dialog").get_by_role("button", name="Drop").click()
+    expect(held.locator("#pending p")).to_have_count(2)
+    held.clock.run_for(10_000)
+    expect(held.locator(".empty")).to_be_visible()
+    assert waiting(served) == []

@@ -125,10 +125,40 @@ def test_the_exit_code_is_told_from_the_output() -> None:
         ("cd ../other && ls", ["../other"]),
         ("cd src && ls", []),
         ("cd /home/dev/shop/src", []),
+        ("(cd ../other && ls)", ["../other"]),
+        ("cd .. && cd other && ls", ["other"]),
+        ("cd src && cd .. && ls", []),
+        ("pushd /home/dev/other && ls", ["/home/dev/other"]),
+        ("git -c a.b=c -C ../other commit", ["../other"]),
+        ("git --git-dir=/home/dev/other/.git --work-tree /home/dev/other commit", ["/home/dev/other"] * 2),
+        ("GIT_DIR=../other/.git git commit", ["../other"]),
+        ("git --git-dir=.git commit", []),
+        ("cd $OTHER && git commit", ["$OTHER"]),
+        ("cd ~/other && git commit", ["~/other"]),
+        ("cd ~/shop && git -C $HOME/shop/src commit", []),
+        ('cd "$(git rev-parse --show-toplevel)" && git commit', []),
     ],
 )
-def test_folders_outside_the_working_folder_are_named(command: str, outside: list[str]) -> None:
+def test_folders_outside_the_checkout_are_named(command: str, outside: list[str]) -> None:
     assert shell.folders_outside(command, "/home/dev/shop") == outside
+
+
+def test_another_folder_of_the_checkout_is_not_outside() -> None:
+    assert shell.folders_outside("cd ../api && git commit", "/home/dev/shop/web", "/home/dev/shop") == []
+    assert shell.folders_outside("cd .. && git commit", "/home/dev/shop/web", "/home/dev/shop") == []
+
+
+def test_the_subject_that_was_typed_goes_before_one_that_was_printed() -> None:
+    made = shell.commits("git commit -qm 'Add a cart'", "[policy 0badcaf] Builds are signed elsewhere")
+    assert [(one.subject, one.is_typed) for one in made] == [("Add a cart", True)]
+
+
+def test_of_several_commits_those_that_were_typed_are_known() -> None:
+    made = shell.commits(
+        'git commit -m "Add a \\"cart\\"" && git cherry-pick 9f8e7d6',
+        '[main 1a2b3c4] Add a "cart"\n[main 2b3c4d5] Add a wheel\n',
+    )
+    assert [(one.subject, one.is_typed) for one in made] == [('Add a "cart"', True), ("Add a wheel", False)]
 
 
 def test_a_message_in_single_quotes_is_that_of_the_commit() -> None:
@@ -147,12 +177,14 @@ def test_a_message_in_single_quotes_is_that_of_the_commit() -> None:
         (
             "git cherry-pick -x 9f8e7d6",
             "[release/1.8 1a2b3c4] Add a cart\n Date: Tue Mar 3 17:01:10 2026\n 1 file changed, 2 insertions(+)\n",
-            shell.Commit("Add a cart", "", "1a2b3c4", "release/1.8", "1 file changed, 2 insertions(+)", "9f8e7d6"),
+            shell.Commit(
+                "Add a cart", "", "1a2b3c4", "release/1.8", "1 file changed, 2 insertions(+)", "9f8e7d6", False
+            ),
         ),
         (
             "git revert --no-edit 9f8e7d6",
             '[detached HEAD 1a2b3c4] Revert "Add a cart"\n',
-            shell.Commit('Revert "Add a cart"', "", "1a2b3c4"),
+            shell.Commit('Revert "Add a cart"', "", "1a2b3c4", is_typed=False),
         ),
     ],
 )

@@ -95,6 +95,7 @@ def ends_clause(rest: str) -> bool:
 
 def bare(text: str) -> str:
     """Return a sentence without its number, label, place and words of politeness."""
+    text = " ".join(text.split())
     for pattern in (_COUNTER, _PLACE, _LABEL, _LABEL, _ANSWER):
         found = pattern.match(text)
         if found and len(text[found.end() :].split()) >= 3 and not (pattern is _PLACE and _is_telling(found)):

@@ -16,9 +16,10 @@ from claude_mem_lite.models import Turn
 def material_of(turn: Turn, message: str, steps: Sequence[Step], earlier: Sequence[Step], judge: Judge) -> Material:
     """Return the judged sentences, commits and fixes of a turn; `earlier` are steps of the turns before it."""
     source = only_source(turn.events)
-    commits = [commit for step in steps if isinstance(step, Ran) for commit in step.commits][-MAX_COMMITS:]
     plans = plan_headings(turn.prompt, [step.plan for step in steps if isinstance(step, Agreed)])
     others = Hearsay(turn.events)
+    made = [commit for step in steps if isinstance(step, Ran) for commit in step.commits if commit.is_typed]
+    commits = [commit for commit in made if source or not others.has(commit.subject)][-MAX_COMMITS:]
     # What a turn that only read a page found out is the page's word, and keeps that origin.
     offered = [one for one in candidates_of(message, commits, plans) if source or not others.has(one.text)]
     fixes, unfixed = pair(steps, earlier)

@@ -86,14 +86,10 @@ def read_command(call: ToolCall, folder: Folder) -> list[Step]:
         return []
     output = folder.shorten(clip(_OF_CLIENT.sub("", clean(end.printed)), _MAX_OUTPUT_LENGTH))
     ran = _read(command, output, end, folder.path)
-    outside = shell.folders_outside(command, folder.path)
-    # A worktree beside the checkout is the same work; a repository under /tmp is a trial.
-    is_trial = any(is_scratch(f"{place}/") for place in outside)
-    made = tuple(shell.commits(command, output)) if ran.role == "commit" and not is_trial else ()
-    if ran.failed:
+    # What is done there, and committed, is another project's.
+    if ran.failed or shell.folders_outside(command, folder.path, folder.root):
         return [ran]
-    if outside:
-        return [replace(ran, commits=made)]
+    made = tuple(shell.commits(command, output)) if ran.role == "commit" else ()
     written = [Edited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
     return [*written, replace(ran, commits=made, results=_results(command, output))]
 

@@ -1,6 +1,7 @@
 """What a turn heard from others, on the web or from their tools: it keeps its origin, whoever repeats it.
 
-Here is also decided what goes to quarantine: orders to an agent that others wrote, or that a file or an output held.
+Here is also decided what goes to quarantine: orders to an agent that others wrote, or that a file or an output held,
+or that the agent says in its own name.
 
 Files that others wrote: packages that were installed, and what lies outside of the checkout."""
 
@@ -20,8 +21,19 @@ from claude_mem_lite.compress.toolcalls.payload_fields import (
     typed_command,
 )
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import Draft, Event, JsonValue, Memory, Origin, SessionSummary, ToolCall, TurnDigest, text
-from claude_mem_lite.safety.injection import head_and_tail, looks_like_instructions
+from claude_mem_lite.models import (
+    REQUEST_LEAD,
+    Draft,
+    Event,
+    JsonValue,
+    Memory,
+    Origin,
+    SessionSummary,
+    ToolCall,
+    TurnDigest,
+    text,
+)
+from claude_mem_lite.safety.injection import head_and_tail, looks_like_an_attack, looks_like_instructions
 
 _INSTALLED = lazy(
     r"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor|\.venv|venv|\.cargo/registry|bower_components|\.m2)/"
@@ -143,15 +155,17 @@ class Hearsay:
         return "\n".join(line for line in message.split("\n") if not self.has_order(line))
 
     def cleared(self, summary: SessionSummary) -> SessionSummary:
-        """A session's summary without the sentences that repeat orders."""
+        """A session's summary without the sentences that repeat orders or read like an attack."""
         told: dict[str, Any] = {}
         for field in fields(summary):
             value = getattr(summary, field.name)
+            is_users = field.name == "request" or (field.name == "headline" and value.startswith(REQUEST_LEAD))
+            is_held = self.has_order if is_users else self._is_held
             if isinstance(value, tuple):
-                told[field.name] = tuple(one for one in value if not self.has_order(one))
-            elif self.has_order(value):
-                kept = [part for part in sentences(value) if not self.has_order(part)]
-                told[field.name] = " ".join(kept) if not self.has_order(" ".join(kept)) else ""
+                told[field.name] = tuple(one for one in value if not is_held(one))
+            elif is_held(value):
+                kept = [part for part in sentences(value) if not is_held(part)]
+                told[field.name] = " ".join(kept) if not is_held(" ".join(kept)) else ""
         return replace(summary, **told)
 
     def cleared_digest(self, digest: TurnDigest) -> TurnDigest:
@@ -171,10 +185,12 @@ class Hearsay:
     def why_quarantined(self, draft: Draft) -> str:
         """Why a draft is to be seen by the user before anybody finds it; '' when it need not be.
 
-        The user's own words never are. The assistant's are when they repeat what a tool has shown."""
-        told = told_by(draft)
-        reason = looks_like_instructions(told) if draft.origin != "user" else ""
-        return reason if reason and (draft.origin != "assistant" or self.has_order(told)) else ""
+        The user's own words never are. The assistant's are whether or not the turn showed them: what was read in one
+        turn may be repeated in any later one."""
+        return looks_like_instructions(told_by(draft)) if draft.origin != "user" else ""
+
+    def _is_held(self, told: str) -> bool:
+        return self.has_order(told) or looks_like_an_attack(told) != ""
 
     def _shown(self) -> set[int]:
         """Every few words that any tool or sub-agent has answered, and the names of files; read only when there is an

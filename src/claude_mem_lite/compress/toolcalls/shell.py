@@ -1,5 +1,6 @@
 """Shell commands: what one is for, when two are the same, and what its output says went wrong."""
 
+import posixpath
 import re
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -69,28 +70,29 @@ _ROLE_PATTERNS: dict[Role, str] = {
     "explore": _EXPLORE, "files": _FILES,
     "build": _BUILD, "git": r"git \S+|gh \S+",
 }  # fmt: skip
+_FLAGS = r"(?:-\S{1,200}\s+){0,20}"
 # Others write issues, releases and the pages of packages. `gh run` shows what our own commands printed elsewhere.
 _FETCHER = (
-    r"(?:\S{0,60}/)?(?:curl|wget|aria2c|httpie|https?|xh|lynx|w3m|elinks|(?:gh|glab)\s+(?:-\S+\s+)*(?:api|issue|pr|mr|search"
-    r"|release|repo|gist|discussion)|hub\s+(?:api|issue|pr)|npm\s+(?:view|info|show|search)|cargo\s+(?:search|info)"
-    r"|docker\s+search|gem\s+(?:search|info)|brew\s+info|ssh\s+(?:-\S+\s+)*\S+(?=\s+[^\s-])|scp|aws\s+s3\s+(?:cp|sync)"
-    r"|gsutil\s+(?:-\S+\s+)*(?:cp|cat|rsync))(?=[\s\"'`)]|$)"
+    r"(?:\S{0,60}/)?(?:curl|wget|aria2c|httpie|https?|xh|lynx|w3m|elinks"
+    rf"|(?:gh|glab)\s+{_FLAGS}(?:api|issue|pr|mr|search|release|repo|gist|discussion)|hub\s+(?:api|issue|pr)|npm\s+(?:view|info|show|search)|cargo\s+(?:search|info)"
+    rf"|docker\s+search|gem\s+(?:search|info)|brew\s+info|ssh\s+{_FLAGS}\S+(?=\s+[^\s-])|scp|aws\s+s3\s+(?:cp|sync)"
+    rf"|gsutil\s+{_FLAGS}(?:cp|cat|rsync))(?=[\s\"'`)]|$)"
 )
 _STARTER = lazy(r"^(?:(?:nohup|env|setsid|stdbuf|nice|ionice|watch)\s+(?:-\S+\s+)*)+")
 _CLONE = lazy(r"git\s+(?:-\S+\s+\S+\s+)*clone\s")
 _SHOW = lazy(r"(?:cat|bat|head|tail|less|more|sed|awk|grep|egrep|rg|jq|strings)\s")
 _FETCH = lazy(_FETCHER)
 _FETCH_INSIDE = lazy(
-    rf"(?:\$\(|`|<\(|\bxargs\s+(?:-\S+\s+)*|\b(?:ba|z|da|k)?sh\s+-\w*c\s+[\"']?)\s*{_FETCHER}"
+    rf"(?:\$\(|`|<\(|\bxargs\s+{_FLAGS}|\b(?:ba|z|da|k)?sh\s+-\w*c\s+[\"']?)\s*{_FETCHER}"
     r"|\b(?:requests|httpx|urllib\d?\S{0,20}|aiohttp)\.(?:get|post|request|urlopen|stream)\b|\bfetch\(\s*[\"']https?:"
 )
 _ROLES = tuple((role, lazy(rf"(?:{pattern})(?:\s|$)")) for role, pattern in _ROLE_PATTERNS.items())
 # Which part of `cd x && make && git commit` the whole is about.
 _RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
 
-_HEREDOC = lazy(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n")
+_HEREDOC = lazy(r"<<-?[ \t]*(['\"]?)(\w++)\1[^\n]*\n")
 _EMPTY_DOCUMENT = lazy(r"[\"']?\$\(cat\s*\)[\"']?")
-_QUOTED = lazy(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
+_QUOTED = lazy(r"'[^']*'|(?<!\\)\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
 _SEPARATOR = lazy(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
 _GOES_ON = lazy(r"\|(?!&)|;\s*\w")
 _SHOWS_END = lazy(r"&?\s*(?:tail|cat|tee)\b[^;&|\n]*")
@@ -110,14 +112,21 @@ _SETS_BACK = lazy(
     r"|switch(?!\s+-[cC])|worktree)\b"
 )
 _BRINGS_BACK = lazy(rf"git {GIT_OPTIONS}stash\s+(?:pop|apply)\b")
-_REDIRECT = lazy(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
+_REDIRECT = lazy(r"\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+")
 _NOISY_FLAG = lazy(
     r"\s+(?:-v+(?!\s+\w+=)|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*"
     r"|--no-cov|-rA|-ra|--lf|--ff"
     r"|--silent|--maxfail\S*|-timeout[= ]\S+)(?=\s|$)"
 )
 
-_CHANGE_FOLDER = lazy(r"(?:(?:^|[;&|(\n])\s*cd|\bgit -C)\s+[\"']?([^\s\"';&|)]+)")
+_CHANGE_FOLDER = lazy(
+    r"(?:(?P<stays>(?:^|[;&|(\n])[ \t]*(?:cd|pushd)[ \t]+(?:-- )?)|\bgit (?:-c \S{1,200} ){0,5}-C[ \t]+"
+    r"|(?:--(?:git-dir|work-tree)[ =]|\bGIT_(?:DIR|WORK_TREE)=))"
+    r"[\"']?(?P<folder>\$\([^()\n]{1,200}\)|[^\s\"';&|)]+)"
+)
+_UNDER_HOME = lazy(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
+_HOME = lazy(r"/(?:(?:home|Users)/[^/]+|root)(?=/|$)")
+_ROOT_OF_CHECKOUT = lazy(r"\$\(git rev-parse --show-toplevel\)|\$\{?(?:CLAUDE_PROJECT_DIR|PWD)\}?")
 _EXIT_CODE = lazy(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
 _DENIED = lazy(
     r"(?i)permission to use \w+|doesn't want to (?:proceed|take this action)|request interrupted"
@@ -147,6 +156,8 @@ class Commit:
     """ "2 files changed, 9 insertions(+), 3 deletions(-)" """
     source: str = ""
     """The commit it was picked from."""
+    is_typed: bool = True
+    """Its subject stands in the command: else it is only known from what was printed, and may be anybody's word."""
 
 
 def parts(command: str) -> list[str]:
@@ -170,8 +181,7 @@ def raw_parts(command: str) -> list[str]:
 
 def fetches(command: str) -> bool:
     """Whether a command's output is what somebody else has put on the network."""
-    inside = _FETCH_INSIDE.search(command[:20_000]) is not None
-    if inside:
+    if _FETCH_INSIDE.search(" ".join(command[:20_000].split())):
         return True
     simple = [_STARTER.sub("", unwrapped(part)) for part in parts(command)]
     shows_clone = any(map(_CLONE.match, simple)) and any(map(_SHOW.match, simple))
@@ -246,16 +256,31 @@ def commits(command: str, output: str) -> list[Commit]:
         return []
     given = _given_message(command) if any(re.search(r"\bcommit\b", part) for part in making) else ""
     subject, _, body = given.partition("\n")
+    typed = _unescaped(command)
     found = [
-        Commit(match["subject"].strip(), "", match["hash"], _branch(match["branch"]), match["size"] or "")
+        Commit(
+            match["subject"].strip(),
+            hash=match["hash"],
+            branch=_branch(match["branch"]),
+            size=match["size"] or "",
+            is_typed=_unescaped(match["subject"]) in typed,
+        )
         for match in _COMMITTED.finditer(output[-100_000:])
     ]
     if not found:
         nothing = re.search(r"(?i)nothing (?:added )?to commit|no changes added", output)
         return [Commit(subject.strip(), body.strip())] if subject.strip() and not nothing else []
     if len(found) == 1:
-        return [replace(found[0], body=body.strip(), source=_picked(making))]
+        one = replace(found[0], body=body.strip(), source=_picked(making))
+        # What was typed goes before what was printed: any hook can print such a line.
+        is_told = subject.strip() and len(making) == 1 and not one.is_typed
+        return [replace(one, subject=subject.strip(), is_typed=True) if is_told else one]
     return found
+
+
+def _unescaped(text: str) -> str:
+    """Return a text on one line as it is with and without the quoting of a shell."""
+    return " ".join(text.replace("\\", "").split())
 
 
 def _branch(told: str) -> str:
@@ -281,16 +306,23 @@ def shows_end(command: str) -> bool:
     return not _GOES_ON.search(first) and all(_SHOWS_END.fullmatch(other) for other in others)
 
 
-def folders_outside(command: str, cwd: str) -> list[str]:
-    """Return the folders outside the working folder that a command changes to."""
-    home = cwd.rstrip("/")
-    named = [found[1].rstrip("/") for found in _CHANGE_FOLDER.finditer(command[:20_000])]
-    away = [folder for folder in named if home and folder.startswith(("/", "~", "..", "$"))]
-    return [
-        folder
-        for folder in away
-        if folder != home and not folder.startswith(home + "/") and not home.startswith(folder + "/")
-    ]
+def folders_outside(command: str, cwd: str, root: str = "") -> list[str]:
+    """Return the folders outside the checkout that a command changes to, and those of which nothing is known."""
+    home = (root or cwd).rstrip("/")
+    if not home:
+        return []
+    outside: list[str] = []
+    at = cwd
+    for found in _CHANGE_FOLDER.finditer(command[:20_000]):
+        folder = found["folder"].rstrip("/").removesuffix("/.git") or "/"
+        named = _ROOT_OF_CHECKOUT.sub(lambda _: home, folder)
+        if (user := _HOME.match(home)) and (under := _UNDER_HOME.match(named)):
+            named = user[0] + named[under.end() :]
+        place = named if named.startswith(("~", "$", "-")) else posixpath.normpath(posixpath.join(at, named))
+        at = place if found["stays"] else at
+        if place != home and not place.startswith(home + "/") and not cwd.startswith(place.rstrip("/") + "/"):
+            outside.append(folder)
+    return outside
 
 
 def _given_message(command: str) -> str:
@@ -308,7 +340,8 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
     kept: list[str] = []
     bodies: list[str] = []
     at = 0
-    while found := _HEREDOC.search(command, at):
+    last = command.rfind("\n") + 1
+    while found := _HEREDOC.search(command, at, last):
         kept.append(command[at : found.start()])
         lines = command[found.end() :].split("\n")
         end = next((n for n, line in enumerate(lines) if line.strip() == found[2]), len(lines))

@@ -139,9 +139,8 @@ def _answer(hit: Hit, floor: Floor, left_out: str, *, is_stale: bool) -> Answer:
 
 
 def _why_not_trusted(found: Memory | Passage, excerpt: str) -> str:
-    """Return why raw text is not given: an agent may have repeated the orders of a page. Memories were checked when
-    they were made."""
-    if isinstance(found, Memory):
+    """Return why a hit is not given: an agent may have repeated the orders of a page. The user's own words are."""
+    if isinstance(found, Memory) and found.origin == "user":
         return ""
     why = looks_like_an_attack(found.title) or looks_like_instructions(excerpt)
     return f"not trusted: it {why}" if why else ""

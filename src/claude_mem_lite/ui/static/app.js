@@ -276,13 +276,8 @@ function asQuery(form) {
 
 // `data-do` names what is to be done, `data-with` what with; a form adds its fields. `at` is where it was pressed: whoever
 // is elsewhere when it is done stays there.
-async function act(element, at = location.pathname) {
-  const given = element.dataset.with ? JSON.parse(element.dataset.with) : {};
-  if (element instanceof HTMLFormElement) {
-    const fields = new FormData(element);
-    Object.assign(given, Object.fromEntries(fields));
-    if (fields.has("ids")) given.ids = fields.getAll("ids");
-  }
+async function act(element, at = location.pathname, given = givenBy(element)) {
+  if (isAllLeaving(given)) return;
   element.closest("dialog")?.close();
   element.setAttribute("aria-busy", "true");
   try {
@@ -305,15 +300,39 @@ async function act(element, at = location.pathname) {
   }
 }
 
+function givenBy(element) {
+  const given = element.dataset.with ? JSON.parse(element.dataset.with) : {};
+  if (element instanceof HTMLFormElement) {
+    const fields = new FormData(element);
+    Object.assign(given, Object.fromEntries(fields));
+    if (fields.has("ids")) given.ids = fields.getAll("ids");
+  }
+  const leaving = new Set([...delayed.values()].flatMap((one) => one.given.ids ?? []));
+  if (given.ids && leaving.size) given.ids = given.ids.filter((id) => !leaving.has(id));
+  return given;
+}
+
+function isAllLeaving(given) {
+  const isAll = Boolean(given.ids) && !given.ids.length;
+  if (isAll) tell("That is about to be dropped: undo it first.", true);
+  return isAll;
+}
+
 // What erases is sent after a delay, or when the page is left: until then it can be undone, and after it nothing of what was
-// forgotten is kept anywhere.
+// forgotten is kept anywhere. Until then nothing else is done with it.
 
 const delayed = new Map();
+// A browser sends no more than 64 KB for a page that is left.
+const MAX_DELAYED = 60_000;
 
 function delay(button) {
   const key = button.dataset.do + button.dataset.with;
   if (delayed.has(key)) return;
   const at = location.pathname;
+  const given = givenBy(button);
+  if (isAllLeaving(given)) return;
+  const size = [given, ...[...delayed.values()].map((one) => one.given)].reduce((sum, one) => sum + JSON.stringify(one).length, 0);
+  if (size > MAX_DELAYED) return act(button, at, given);
   const line = document.createElement("p");
   const timer = document.createElement("span");
   const undo = document.createElement("button");
@@ -324,7 +343,7 @@ function delay(button) {
     tick();
     if (left > 0) return;
     stop();
-    act(button, at);
+    act(button, at, given);
   }, 1000);
   function stop() {
     clearInterval(ticking);
@@ -342,15 +361,16 @@ function delay(button) {
   });
   line.append(timer, " · ", undo);
   pending.append(line);
-  delayed.set(key, () => {
+  const sendNow = () => {
     stop();
-    send(button.dataset.do, JSON.parse(button.dataset.with), {keepalive: true});
-  });
+    send(button.dataset.do, given, {keepalive: true});
+  };
+  delayed.set(key, {given, sendNow});
   undo.focus({preventScroll: true});
 }
 
 addEventListener("pagehide", () => {
-  for (const sendNow of [...delayed.values()]) sendNow();
+  for (const one of [...delayed.values()]) one.sendNow();
 });
 
 // What changed. A stream read by hand: the browser's own reader of such streams sends no token. One tab reads for all of

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.knowledge import quarantine
 from claude_mem_lite.models import MAX_TEXT_LENGTH, Filters, JsonObject, Kind
 from claude_mem_lite.safety.clean_import import is_all_private
@@ -132,17 +132,23 @@ def approve(named: Named, loop: Running) -> dict[str, object]:
 
 @router.post("/quarantine/drop")
 def drop(named: Named, loop: Running) -> dict[str, object]:
-    """Forget them for good."""
-    ids = _in_quarantine(named, loop)
+    """Forget them for good; those that are gone already are passed over."""
+    ids = _in_quarantine(named, loop, may_be_gone=True)
     return {"dropped": wait(loop.command({"command": "drop", "ids": list(ids)}))}
 
 
-def _in_quarantine(named: Named, loop: Running) -> list[str]:
+def _in_quarantine(named: Named, loop: Running, *, may_be_gone: bool = False) -> list[str]:
     """Their whole ids: the beginning of one may fit another when the command is replayed."""
     if not named.ids:
         raise MemoryLiteError("no memory is named", "`claude-mem-lite quarantine` lists what waits")
     with closing(loop.readers.open()) as db:
-        found = [memories.get(db, id_) for id_ in dict.fromkeys(named.ids)]
+        found = []
+        for id_ in dict.fromkeys(named.ids):
+            try:
+                found.append(memories.get(db, id_))
+            except NotFound:
+                if not may_be_gone:
+                    raise
     for memory in found:
         quarantine.must_wait(memory)
     return [memory.id for memory in found]
