@@ -4,7 +4,7 @@ Which of them the scorer is unsure about is asked when a test runs: another scor
 
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.prose.statement import stands_alone
+from claude_mem_lite.compress.lessons.statement import stands_alone
 from claude_mem_lite.compress.rules.corrections import taught
 from claude_mem_lite.knowledge.lessons.collection import unsure
 from claude_mem_lite.models import Event, Turn

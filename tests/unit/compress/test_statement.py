@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.prose.statement import is_question, is_standing, stands_alone, statement_of
+from claude_mem_lite.compress.lessons.statement import is_question, is_standing, stands_alone, statement_of
 
 
 @pytest.mark.parametrize(

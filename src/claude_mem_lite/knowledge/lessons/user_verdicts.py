@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.compress.lessons.reader import kind_asked
+from claude_mem_lite.compress.lessons.statement import is_question, stands_alone
 from claude_mem_lite.compress.prose.clean import clean
-from claude_mem_lite.compress.prose.statement import is_question, stands_alone
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.event_names import time_of
