@@ -27,7 +27,7 @@ from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.inbox.model_queue import ModelTurns
-from claude_mem_lite.knowledge.rewrite_turn import Question, question_about
+from claude_mem_lite.knowledge.model_rewrite import Question, question_about
 from claude_mem_lite.models import CallLimits, Completion, JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions as session_table

@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import harm_hooks
+from benchmarks.call_anchors import anchors_of_call
 from benchmarks.figures import Figure, keep
 from benchmarks.poison import attacks, orders
 from benchmarks.synthetic import BATCH, NOW, Language, batch
-from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.failure_hints import known_fixes

@@ -13,7 +13,7 @@ from training.prompts import LabelledPrompt
 
 from benchmarks.worth import interval
 from claude_mem_lite.compress.lessons.candidates import may_be_sure
-from claude_mem_lite.compress.prose.user_voice import spoken
+from claude_mem_lite.compress.lessons.user_voice import spoken
 
 SETTINGS = tuple(itertools.product((5.0, 8.0, 12.0, 20.0), (0.1, 0.2, 0.3)))
 """Pairs of strength and weight of the brief sentences."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.call_anchors import anchors_of_call
 from benchmarks.synthetic import BATCH, HUGE_PROJECT, NOW, SMALL_PROJECT, TOPICS, Language, batch, project_id
-from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.models import JsonObject, Memory, ToolCall
 from claude_mem_lite.paths import Home

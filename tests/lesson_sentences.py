@@ -4,6 +4,7 @@ Which of them the scorer is unsure about is asked when a test runs: another scor
 
 from dataclasses import dataclass
 
+from claude_mem_lite.compress.lessons.statement import stands_alone
 from claude_mem_lite.compress.rules.corrections import taught
 from claude_mem_lite.knowledge.lessons.collection import unsure
 from claude_mem_lite.models import Event, Turn
@@ -26,8 +27,8 @@ _STORIES = (
         "Scripts must not rely on rows of the staging database, because it is wiped every night",
     ),
     Story(
-        "We only support Python 3.11 and later, so there is no need for these fallbacks",
-        "No need for those fallbacks since we only support Python 3.11 and later",
+        "We only support Python 3.11 and later, so fallbacks for old versions are not needed",
+        "Fallbacks for old versions are not needed since we only support Python 3.11 and later",
         "Add no fallbacks for old versions, because only Python 3.11 and later is supported",
     ),
     Story(
@@ -41,8 +42,8 @@ _STORIES = (
         "Test only our own code, because the standard library has its own tests",
     ),
     Story(
-        "Hmm, the commits of this branch are too big for our reviewers because they read them one by one",
-        "But these commits are too big for our reviewers, since they read all of them one by one",
+        "Hmm, big commits are hard to read for our reviewers because they read them one by one",
+        "But big commits are hard to read for our reviewers, since they read all of them one by one",
         "Keep commits small, because the reviewers read them one by one",
     ),
     Story(
@@ -51,8 +52,8 @@ _STORIES = (
         "Remove an unused parameter instead of adding a note about it, because notes get old",
     ),
     Story(
-        "No, the error texts in this repo are short on purpose so that they fit into one line of the log",
-        "But error texts in this repo are short on purpose, so that each fits into one line of the log",
+        "The error texts are short on purpose because each fits into one line of the log",
+        "The error texts are short on purpose, since each of them fits into one line of the log",
         "Keep error texts short, because each has to fit into one line of the log",
     ),
     Story(
@@ -74,7 +75,8 @@ _STORIES = (
 
 
 def stories(number: int = 1) -> list[Story]:
-    """Return the first stories that the scorer is unsure about, and that rules learn nothing from."""
+    """Return the first stories that can be rules as they are said, that the scorer is unsure about, and that rules
+    learn nothing from."""
     found = [story for story in _STORIES if _is_unsure(story.said) and _is_unsure(story.again)]
     assert len(found) >= number, "add sentences that the scorer is unsure about"
     return found[:number]
@@ -83,4 +85,4 @@ def stories(number: int = 1) -> list[Story]:
 def _is_unsure(sentence: str) -> bool:
     event = Event("name", "UserPromptSubmit", "s", NOW, prompt=sentence)
     is_learned = bool(taught(Turn("name", "s", "shop", sentence, (event,))))
-    return not is_learned and [one.sentence for one in unsure(sentence, "")] == [sentence]
+    return not is_learned and stands_alone(sentence) and [one.sentence for one in unsure(sentence, "")] == [sentence]

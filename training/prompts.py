@@ -13,7 +13,7 @@ from benchmarks.prompt_sheets import PastPrompt, past_prompts
 
 from claude_mem_lite.compress.compose.candidates import fingerprint
 from claude_mem_lite.compress.lessons.candidates import MAX_PARAGRAPH
-from claude_mem_lite.compress.prose.user_voice import spoken
+from claude_mem_lite.compress.lessons.user_voice import spoken
 
 MIN_SHARED = 0.5
 """Smallest part of a labelled sentence that still stands for the sentence."""

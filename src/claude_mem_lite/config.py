@@ -1,4 +1,4 @@
-"""Every setting with its default, and what holds in one folder of them. `config_file` reads them.
+"""Every setting with its default, and what holds in one folder of them. `config_loader` reads them.
 
 What a setting is for stands below it: the page for users is made of that."""
 

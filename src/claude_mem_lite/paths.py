@@ -78,6 +78,11 @@ class Home:
         return self.root / "start.lock"
 
     @property
+    def rebuild_lock(self) -> Path:
+        """Held by the command that has memories made anew. Never unlinked."""
+        return self.root / "rebuild.lock"
+
+    @property
     def worker_pid(self) -> Path:
         return self.root / "worker.pid"
 

@@ -146,7 +146,7 @@ def _fill(home: Home, root: str, quarantined: bool) -> None:
             )
         with atomic(store.db):
             receipts.add(store.db, GIVEN)
-            said = lesson_candidates.make(PROJECT, SESSION, "t1", "We keep commits small here", 0.5, now)
+            said = lesson_candidates.make(PROJECT, SESSION, "t1", "We should keep commits small here", 0.5, now)
             lesson_candidates.put(store.db, replace(said, id="m4t9w2cz7e"))
 
 

@@ -62,7 +62,7 @@ def test_what_is_unsure_is_shown_with_its_keys_and_decided_about(machine: Machin
         for story in (FIRST, SECOND)
     )
 
-    do(page, "accept_lesson", ids=[first])
+    assert FIRST.said in do(page, "accept_lesson", ids=[first])
     do(page, "dismiss_lesson", ids=[second])
     html = listed(page)
     assert "stated by the user" in html
@@ -71,6 +71,17 @@ def test_what_is_unsure_is_shown_with_its_keys_and_decided_about(machine: Machin
     do(page, "edit_lesson", id=first, text=FIRST.saved)
     assert [one["summary"] for one in machine.get("/api/lessons")["learned"]] == [FIRST.saved]
     assert page.post("/do/edit_lesson", json={"id": first, "text": " "}).status_code == 409
+
+
+def test_a_question_is_no_rule_before_it_is_worded_as_one(machine: Machine, page: TestClient) -> None:
+    say(machine, "s-1", "Why don't we use only the standard library for all of our dates")
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+
+    refused = page.post("/do/accept_lesson", json={"ids": [unsure["id"]]})
+    assert (refused.status_code, "is a question" in refused.text, "*Edit*" in refused.text) == (409, True, True)
+
+    do(page, "edit_lesson", id=unsure["id"], text=FIRST.saved)
+    assert [one["summary"] for one in machine.get("/api/lessons")["learned"]] == [FIRST.saved]
 
 
 def test_nothing_is_decided_without_the_token(machine: Machine, page: TestClient) -> None:

@@ -6,12 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from benchmarks.call_anchors import anchors_of_call
 
 from claude_mem_lite.code.freshness.checkout_view import NoCheckout
 from claude_mem_lite.code.freshness.verdicts import Freshness, Verdict
 from claude_mem_lite.compress.rules.repairs import describe_fix
 from claude_mem_lite.compress.rules.turn import fold
-from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_named, anchors_of_call
+from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_named
 from claude_mem_lite.compress.toolcalls.provenance import Hearsay
 from claude_mem_lite.context.failure_hints import known_fixes
 from claude_mem_lite.context.item_block import Given, block

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from claude_mem_lite.context.prompt.lesson_question import PROMPTS_PER_QUESTION, Questions, asked, question
+from claude_mem_lite.context.prompt.lesson_question import asked, question
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.store import lesson_candidates
 from claude_mem_lite.store.lesson_candidates import Candidate
+from claude_mem_lite.worker.answers.lesson_pace import PROMPTS_PER_QUESTION, Questions
 from tests.fakes import NOW, SHOP, Store
 
 SESSION = "s-1"

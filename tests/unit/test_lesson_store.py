@@ -1,12 +1,16 @@
 """Candidates for lessons in the store: what forgetting takes along and leaves, and how they are looked up."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.knowledge import forget as forgetting
-from claude_mem_lite.store import lesson_candidates
+from claude_mem_lite.knowledge.lessons import user_verdicts
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.store import lesson_candidates, memories
 from claude_mem_lite.store.lesson_candidates import Candidate, State
 from tests.fakes import NOW, SHOP, Store
+from tests.running import spool_name
 
 OTHER = "example.org/me/blog"
 SECRET = "The vault passphrase rotates every full moon"
@@ -82,3 +86,18 @@ def test_the_same_words_are_dismissed_in_their_project_only(store: Store) -> Non
     assert not lesson_candidates.is_dismissed(store.db, SHOP.project, COMMON)
     assert not lesson_candidates.is_dismissed(store.db, OTHER, f"Do not {COMMON.lower()}")
     assert not lesson_candidates.is_dismissed(store.db, OTHER, SECRET)
+
+
+def test_what_is_accepted_late_replaces_what_was_said_in_between_and_keeps_its_date(store: Store) -> None:
+    said_at, later, accepted_at = NOW - timedelta(days=9), NOW - timedelta(days=5), NOW - timedelta(days=1)
+    made = lesson_candidates.make(SHOP.project, "s-1", "t-1", "Use tabs for indentation", 0.5, said_at)
+    with atomic(store.db):
+        lesson_candidates.put(store.db, made)
+    between = store.remember("Use spaces for indentation", kind="rule", origin="user", trust=1.0, last_seen_at=later)
+
+    payload: JsonObject = {"command": user_verdicts.ACCEPT, "id": made.id, "text": ""}
+    id_ = user_verdicts.carry_out(spool_name("Command", int(accepted_at.timestamp()) * 10**9), payload, store.db, NOW)
+
+    accepted = memories.get(store.db, id_)
+    assert (accepted.status, accepted.last_seen_at) == ("active", said_at)
+    assert memories.get(store.db, between.id).superseded_by == id_

@@ -12,9 +12,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from benchmarks.call_anchors import anchors_of_call
 
 from claude_mem_lite.code.git.project_identity import find_place
-from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call
 from claude_mem_lite.models import ToolCall
 from tests import worked
 from tests.past_sessions import PastSession

@@ -1,10 +1,13 @@
 """From what may be a lesson to one: the question to the agent, repetition, and the user's word, with a real worker."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.timestamps import time_to_text
+from tests.aged import stopped
 from tests.lesson_sentences import stories
 from tests.running import Json, Machine, leave, payload, query, wait_until
 from tests.worker.commands import run_here
@@ -350,6 +353,22 @@ def test_what_was_accepted_or_edited_is_the_users_own_word(machine: Machine, cwd
     (lesson,) = learned(machine)
     assert (lesson["title"], lesson["summary"]) == ("Small commits, please", "Small commits, please")
     assert SAID in lesson["detail"]
+
+
+def test_what_was_accepted_is_as_old_as_the_words(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, SAID, "s-1")
+    said_at = datetime.now(UTC) - timedelta(days=260, hours=1)
+    with stopped(machine) as store, store.db:
+        store.db.execute("update lesson_candidates set created_at = ?", (time_to_text(said_at),))
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+
+    machine.post("/api/lessons/accept", {"ids": [unsure["id"]]})
+    assert "stated by the user 260d ago" in next(one for one in start(machine, cwd).splitlines() if SAID in one)
+    machine.post("/api/lessons/accept", {"ids": [unsure["id"]]})
+    assert "stated by the user 260d ago" in next(one for one in start(machine, cwd, "s-3").splitlines() if SAID in one)
+
+    machine.post("/api/lessons/edit", {"id": unsure["id"], "text": SAVED})
+    assert "260d ago" not in next(one for one in start(machine, cwd, "s-4").splitlines() if SAVED in one)
 
 
 def test_what_an_agent_worded_may_be_followed_once_the_user_accepted_it(machine: Machine, cwd: str) -> None:

@@ -11,6 +11,8 @@ from tests.worker.commands import run_here
 from tests.worker.test_lessons import turn
 
 FIRST, SECOND = stories(2)
+QUESTION = "Why don't we use only the standard library for all of our dates"
+POINTING = "Hmm, the commits of this branch are too big for our reviewers because they read them one by one"
 RULE = "From now on always run the linter before every commit"
 
 
@@ -66,6 +68,41 @@ def test_dismissing_tells_what_was_dismissed_and_twice_that_it_was(machine: Mach
         assert run_here(machine, "lessons", "dismiss", one["id"], cwd=cwd).stdout == f"Dismissed: {said}\n"
         again = run_here(machine, "lessons", "dismiss", one["id"], cwd=cwd).stdout
         assert again == f"Was dismissed already: {said}\n"
+
+
+def test_accepting_tells_what_is_a_rule_now_and_how_to_word_it_better(machine: Machine, cwd: str) -> None:
+    (one,) = unsure(machine, cwd)
+    assert "`lessons edit ID" in run_here(machine, "lessons", cwd=cwd).stdout
+
+    told = run_here(machine, "lessons", "accept", one["id"], cwd=cwd).stdout.splitlines()
+
+    (rule,) = json.loads(run_here(machine, "lessons", "--json", cwd=cwd).stdout)["learned"]
+    assert told[0] == f'Now a rule: "{FIRST.said}." ({rule["id"]})'
+    assert "lessons edit ID" in told[1]
+
+
+@pytest.mark.parametrize(("said", "why"), [(QUESTION, "is a question"), (POINTING, "cannot be understood without")])
+def test_what_is_no_rule_is_accepted_only_in_words_that_are(machine: Machine, cwd: str, said: str, why: str) -> None:
+    turn(machine, cwd, said, "s-2")
+    ids = [one["id"] for one in unsure(machine, cwd)]
+    assert len(ids) == 2
+    id_ = next(one["id"] for one in unsure(machine, cwd) if one["sentence"] == said)
+
+    refused = run_here(machine, "lessons", "accept", *ids, cwd=cwd, status=1).stderr
+    assert f"{id_} {why}" in refused
+    assert f'lessons accept {id_} "the rule in your words"' in refused
+    assert len(unsure(machine, cwd)) == 2, "none is accepted then"
+
+    told = run_here(machine, "lessons", "accept", id_, SECOND.saved, cwd=cwd).stdout
+    assert told.startswith(f'Now a rule: "{SECOND.saved}" (')
+    learned = json.loads(run_here(machine, "lessons", "--json", cwd=cwd).stdout)["learned"]
+    assert [(one["summary"], one["made_by"]) for one in learned] == [(SECOND.saved, "user")]
+
+
+def test_words_go_with_one_lesson_and_behind_its_id(machine: Machine, cwd: str) -> None:
+    (one,) = unsure(machine, cwd)
+    for given in ((one["id"], one["id"], FIRST.saved), (FIRST.saved, one["id"]), (FIRST.saved,)):
+        assert "a TEXT goes with one ID" in run_here(machine, "lessons", "accept", *given, cwd=cwd, status=2).stderr
 
 
 def test_a_text_that_is_empty_or_too_long_is_refused(machine: Machine, cwd: str) -> None:

@@ -1,5 +1,6 @@
 """`rebuild --memories`: memories of an older composer are made anew, with all that the user did to them left alone."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -131,6 +132,18 @@ def test_a_second_run_changes_nothing(machine: Machine) -> None:
     told = run_here(machine, "rebuild", "--memories").stdout
     assert told == "Every turn has the memories that this version makes of it.\n"
     assert (dump(machine.view.memory_db), machine.rows()) == (once, rows)
+
+
+def test_a_second_one_at_the_same_time_says_that_one_is_under_way(machine: Machine) -> None:
+    age(machine)
+    before = said(machine)
+    with machine.home.rebuild_lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = run_here(machine, "rebuild", "--memories", status=1).stderr
+        assert "a rebuild of memories is under way already" in refused
+        assert said(machine) == before
+        assert rebuild(machine, "--dry-run")["turns"] == 6
+    assert rebuild(machine)["turns"] == 6
 
 
 @pytest.mark.parametrize("has_events", [True, False], ids=["events", "transcripts"])

@@ -319,11 +319,13 @@ def test_turns_left_by_a_worker_with_a_model_are_dropped_by_one_without(
     assert provider.asked == []
 
 
+@pytest.mark.parametrize("cwd", ["/app", "/lib"])
 def test_a_folder_that_was_excluded_meanwhile_is_not_shown_to_the_model(
-    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock, cwd: str
 ) -> None:
+    """Nor is what a session of that folder did in another."""
     provider.hold()
-    work(home, modelled, long_turn("s-1", "Count the items"), long_turn("s-1", "Paint the lid"))
+    work(home, modelled, long_turn("s-1", "Count the items"), long_turn("s-1", "Paint the lid", cwd=cwd))
     wait_for_question(provider, modelled)
     home.config.write_text(f'{CONFIG}exclude = ["/app"]\n')
     assert modelled.settle(30)

@@ -4,12 +4,12 @@ import json
 import sqlite3
 
 from claude_mem_lite.compress.lessons.scorer import is_loaded, shipped_scorer
-from claude_mem_lite.context.prompt.lesson_question import Questions
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Place, ReceiptItem
 from claude_mem_lite.worker.answers.hook_request import WAY_BACK_S, Waiting
 from claude_mem_lite.worker.answers.in_flight import Known
+from claude_mem_lite.worker.answers.lesson_pace import Questions
 from claude_mem_lite.worker.answers.reply import MIN_LEFT_TO_ASK_S, Ask, Made, give
 from claude_mem_lite.worker.loop import Loop
 from tests.running import spool_name

@@ -21,7 +21,7 @@ from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.responses import Where, number, objects, part, whole
 from claude_mem_lite.models import JsonObject, users_word
-from claude_mem_lite.text import counted, one_line, within
+from claude_mem_lite.text import one_line, within
 
 _MAX_SENTENCE = 300
 _MAX_SAID = 3
@@ -86,28 +86,53 @@ def _list(all_projects: bool, limit: int, as_json: bool) -> None:
     _print_unsure(objects(found, "unsure"), names)
     _print_more(whole(more, "unsure"))
     if objects(found, "unsure"):
-        click.echo("`claude-mem-lite lessons accept ID` keeps one, `lessons dismiss ID` drops it for good.")
+        click.echo(
+            '`claude-mem-lite lessons accept ID` makes a rule of one, `lessons edit ID "TEXT"` one in other words; '
+            "`lessons dismiss ID` drops it for good."
+        )
 
 
 @lessons.command(short_help="Keep lessons on your word.")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion_values.lessons)
+@click.argument("given", metavar="ID... [TEXT]", nargs=-1, required=True, shell_complete=completion_values.lessons)
 @json_option
-def accept(ids: Sequence[str], as_json: bool) -> None:
+def accept(given: Sequence[str], as_json: bool) -> None:
     """Keep lessons on your word.
 
-    An unsure one becomes a rule in your words. One that your agent or a model worded becomes a rule to be followed,
-    as if you had stated it.
+    An unsure one becomes a rule as you said it, or as TEXT says it. A question, and what only its conversation
+    explains, needs a TEXT. One that your agent or a model worded becomes a rule to be followed, as if you had stated
+    it.
 
     \b
-    Example:
+    Examples:
       claude-mem-lite lessons accept m4t9w2cz7e
+      claude-mem-lite lessons accept m4t9w2cz7e "Keep commits small: reviewers read them one by one"
     """
     refuse_agent("lessons accept")
-    accepted = connect().accept_lessons(ids)
-    if as_json:
-        print_json({"accepted": accepted})
+    if any(len(one.split()) > 1 for one in given):
+        _accept_in_other_words(given, as_json)
         return
-    click.echo(f"Accepted {counted(len(accepted), 'lesson')}: {', '.join(accepted)}.")
+    accepted = connect().accept_lessons(given)
+    if as_json:
+        print_json(accepted)
+        return
+    for one in objects(accepted, "lessons"):
+        _print_rule(field(one, "text"), field(one, "id"))
+    click.echo('`claude-mem-lite lessons edit ID "TEXT"` words one better.')
+
+
+def _accept_in_other_words(given: Sequence[str], as_json: bool) -> None:
+    """Accept one lesson in the words behind its id; an id has no space."""
+    if len(given) != 2 or len(given[0].split()) > 1:
+        raise click.UsageError("a TEXT goes with one ID, and behind it")
+    id_ = connect().edit_lesson(*given)
+    if as_json:
+        print_json({"accepted": [id_], "lessons": [{"id": id_, "text": given[1]}]})
+        return
+    _print_rule(given[1], id_)
+
+
+def _print_rule(words: str, id_: str) -> None:
+    click.echo(f'Now a rule: "{within(one_line(words), _MAX_SENTENCE)}" ({id_})')
 
 
 @lessons.command(short_help="Drop lessons, and keep them from coming back.")

@@ -2,25 +2,30 @@
 
 What the inbox no longer has of a turn is read from the client's own transcript of its session."""
 
+import fcntl
 import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import click
 
-from claude_mem_lite.cli.options import connect_to_look
+from claude_mem_lite.cli.options import absolute_home, connect_to_look
 from claude_mem_lite.cli.output import Advance, print_json, progress
 from claude_mem_lite.cli.output import field as told_field
 from claude_mem_lite.cli.records import head
 from claude_mem_lite.cli.transfer.send_with_retry import Sending, interrupted_after
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.responses import RebuildCounts, StaleTurn, Where
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.event_names import is_past
 from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts, own_folders, read_transcript
 from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.paths import Home
 from claude_mem_lite.text import counted
 
 # A request is worked on in one go, and a hook that wants an answer waits meanwhile.
@@ -63,9 +68,31 @@ class _Source:
 
 
 def rebuild_memories(where: Where, *, dry_run: bool, as_json: bool) -> None:
-    """Have all stale turns of a project, or of all, made anew, and say what that changed."""
+    """Have all stale turns of a project, or of all, made anew, and say what that changed. MemoryLiteError while another
+    process does."""
     report = Report()
     client = connect_to_look({"dry_run": dry_run, **report.as_json()}, as_json=as_json, why=_NO_SESSIONS)
+    with nullcontext() if dry_run else _only_one(absolute_home()):
+        _rebuild(client, where, report, dry_run=dry_run, as_json=as_json)
+
+
+@contextmanager
+def _only_one(home: Home) -> Iterator[None]:
+    """Hold the lock of rebuilds: two would work through the same turns, and each count what the other made."""
+    lock = os.open(home.rebuild_lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MemoryLiteError(
+                "a rebuild of memories is under way already", "`claude-mem-lite status` tells how many turns are left"
+            ) from None
+        yield
+    finally:
+        os.close(lock)
+
+
+def _rebuild(client: Client, where: Where, report: Report, *, dry_run: bool, as_json: bool) -> None:
     found = client.stale_sessions(where)
     if not (found or as_json or client.sessions(Where("", all_projects=True), limit=1)):
         click.echo(_NO_SESSIONS)

@@ -231,9 +231,9 @@ class Client:
         """Return the lessons of the user under `learned` and the unsure candidates under `unsure`, newest first."""
         return self._get("/api/lessons", [*where.as_query(), *_query(limit=limit)])
 
-    def accept_lessons(self, ids: Sequence[str]) -> Sequence[str]:
-        """Keep lessons on the user's word; the ids of their memories."""
-        return _strings(self._post("/api/lessons/accept", {"ids": list(ids)}), "accepted")
+    def accept_lessons(self, ids: Sequence[str]) -> JsonObject:
+        """Keep lessons on the user's word; their memories' ids under `accepted`, what they say under `lessons`."""
+        return self._post("/api/lessons/accept", {"ids": list(ids)})
 
     def lesson(self, id_: str) -> JsonObject:
         """Return a sentence that is or was unsure, with the message that it answered, by the id or its beginning."""

@@ -36,6 +36,7 @@ _OURS = (
     "worker.log.2",
     "worker.log.3",
     "start.lock",
+    "rebuild.lock",
     "py",
     "worker-py",
     "off",

@@ -13,9 +13,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.compress.rules.corrections import is_taught
-from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import FOREIGN_ORIGINS, OCCASION_LEAD, WORK_KINDS, Draft, Memory, Turn, TurnDigest
-from claude_mem_lite.store import memories
+from claude_mem_lite.store import memories, memory_queries
 from claude_mem_lite.text import within
 
 _MAX_WORK_LENGTH = 160
@@ -84,7 +83,7 @@ def with_occasion(db: sqlite3.Connection, turn: Turn, digest: TurnDigest) -> Tur
     """What rules made of a turn, with the work that what it teaches was said after."""
     if not any(draft.origin == "user" and is_taught(draft) for draft in digest.drafts):
         return digest
-    known = turn_rewrite.of_session(db, turn.session, _MAX_LOOKED_AT, before=turn.events[0].at)
+    known = memory_queries.of_session(db, turn.session, _MAX_LOOKED_AT, before=turn.events[0].at)
     work = next((one for one in reversed(known) if _is_work(one)), None)
     return replace(digest, drafts=tuple(_after(draft, work) for draft in digest.drafts)) if work else digest
 

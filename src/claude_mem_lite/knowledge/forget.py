@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from claude_mem_lite.knowledge import correction_context, repeated_text, turn_rewrite
+from claude_mem_lite.knowledge import correction_context, repeated_text
 from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.knowledge.claims.claim import say_one_thing
 from claude_mem_lite.knowledge.repeated_text import Echo
@@ -18,6 +18,7 @@ from claude_mem_lite.store import (
     lesson_candidates,
     memories,
     memory_links,
+    memory_queries,
     rebuilds,
     receipts,
     sessions,
@@ -146,7 +147,7 @@ def leave_replaced_again(db: sqlite3.Connection, command: str) -> None:
 
 def made_in(db: sqlite3.Connection, turn: str) -> list[str]:
     """The ids of the memories that a turn made, and of those that were seen in no other."""
-    made = (memory.id for memory in turn_rewrite.of_turn(db, turn))
+    made = (memory.id for memory in memory_queries.of_turn(db, turn))
     return list(dict.fromkeys((*made, *memory_links.only_in(db, turn))))
 
 
@@ -197,12 +198,13 @@ def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: date
 def _files_told(db: sqlite3.Connection, session: str) -> set[str]:
     """The files that what is still known of a session tells of: other turns worked on them."""
     told = {stored.change.file for stored in symbol_changes.of_session(db, session)}
-    return told | {file for memory in turn_rewrite.of_session(db, session, _MAX_OF_A_SESSION) for file in memory.files}
+    stored = memory_queries.of_session(db, session, _MAX_OF_A_SESSION)
+    return told | {file for memory in stored for file in memory.files}
 
 
 def _what_is_left(db: sqlite3.Connection, session: str) -> str:
     """What a session was about, by what is still remembered of it, or was asked in it."""
-    titles = (memory.title for memory in turn_rewrite.of_session(db, session, limit=1))
+    titles = (memory.title for memory in memory_queries.of_session(db, session, limit=1))
     return within(one_line(next(titles, "") or turns.last_prompt(db, session)), MAX_TITLE_LENGTH)
 
 

@@ -12,10 +12,9 @@ from datetime import datetime
 from claude_mem_lite.compress.rules.finished_steps import is_about, is_done_by, may_be_done, subjects_of, told_apart
 from claude_mem_lite.compress.rules.fix_pairing import is_over
 from claude_mem_lite.compress.rules.session_handoff import FAILING, cut_down, steps_of
-from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.knowledge.resolved_failures import ran_beside, shown_on
 from claude_mem_lite.models import Memory, Session, TurnDigest, without_request
-from claude_mem_lite.store import memories, retirements, sessions, symbol_changes, turns
+from claude_mem_lite.store import memories, memory_queries, retirements, sessions, symbol_changes, turns
 
 _DONE_KINDS = ("feature", "bugfix", "refactor", "change")
 _MAX_MEMORIES = 200
@@ -107,7 +106,7 @@ def _take_up(db: sqlite3.Connection, left: Memory, done: _Done, session: str, at
 def _done_since(db: sqlite3.Connection, session: Session, since: datetime) -> _Done:
     made = [
         one
-        for one in turn_rewrite.of_session(db, session.id, _MAX_MEMORIES)
+        for one in memory_queries.of_session(db, session.id, _MAX_MEMORIES)
         if one.kind in _DONE_KINDS and one.created_at > since
     ]
     told = session.summary

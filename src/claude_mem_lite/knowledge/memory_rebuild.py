@@ -16,7 +16,7 @@ from claude_mem_lite.compress.rules.session_handoff import handoff, steps_of
 from claude_mem_lite.compress.rules.session_summary import headline_worth, summarize
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.compress.toolcalls.provenance import Hearsay
-from claude_mem_lite.config import Config, is_excluded
+from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
@@ -27,17 +27,16 @@ from claude_mem_lite.knowledge import (
     reconcile,
     remember,
     resolved_failures,
-    rewrite_turn,
-    turn_events,
     turn_memories,
-    turn_rewrite,
 )
 from claude_mem_lite.knowledge.lessons import collection, rebuilt
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
+from claude_mem_lite.knowledge.turn_events import place_then, stored_turn
 from claude_mem_lite.models import Draft, Memory, Place, Session, SessionSummary, Turn, TurnDigest
 from claude_mem_lite.store import (
     memories,
     memory_links,
+    memory_queries,
     model_calls,
     rebuilds,
     retirements,
@@ -114,16 +113,9 @@ def _compose(
 ) -> _Composed | None:
     """Return a turn as this composer tells it; None when its events are gone, excluded by now or beyond it."""
     rows = event_history.rows_of(queue.db, key)
-    events = turn_events.read_events(rows, config)
-    if not events or any(is_excluded(config, folder) for folder in {session.cwd, *(event.cwd for event in events)}):
+    turn = stored_turn(db, key, rows, partial(event_history.calls_before, queue.db), config)
+    if isinstance(turn, str):
         return None
-    earlier = resolved_failures.earlier(
-        events,
-        partial(event_history.calls_before, queue.db, key, resolved_failures.TOOLS),
-        partial(turn_events.read_events, config=config),
-    )
-    previous = turns.previous_message(db, session.id, events[0].at)
-    turn = Turn(key, session.id, session.project, turns.prompt_of(db, key), tuple(events), earlier, previous)
     try:
         digest = fold(turn)
     except Exception:  # one turn that trips the composer must not keep the others from being made anew
@@ -131,9 +123,9 @@ def _compose(
         return None
     digest = collection.without_dismissed(db, session.project, digest, likeness)
     digest = correction_context.with_occasion(db, turn, digest)
-    place = rewrite_turn.place_then(session, turn_rewrite.of_turn(db, key))
+    place = place_then(session, memory_queries.of_turn(db, key))
     received_at = datetime.fromtimestamp(max(row.received_at for row in rows), UTC)
-    return _Composed(session, turn, digest, place, Hearsay((*earlier, *events)), received_at)
+    return _Composed(session, turn, digest, place, Hearsay((*turn.earlier, *turn.events)), received_at)
 
 
 def _put_memories(db: sqlite3.Connection, composed: _Composed, now: datetime) -> list[Memory]:
@@ -154,7 +146,7 @@ def _put_memories(db: sqlite3.Connection, composed: _Composed, now: datetime) ->
 def _put_work(db: sqlite3.Connection, composed: _Composed, work: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
     """Store what a turn tells besides the user's lessons; return the new and the changed memories, and the ids of
     those that keep their place."""
-    key, old = composed.turn.key, turn_rewrite.of_turn(db, composed.turn.key)
+    key, old = composed.turn.key, memory_queries.of_turn(db, composed.turn.key)
     settled = {memory.id for memory in old if _is_settled(db, memory)}
     paired = _with_first_work(rebuild_pairs.pair(old, work), [one for one in old if one.id not in settled], work)
     ids, stored, kept = _free_ids(db, key), [], set()

@@ -17,9 +17,8 @@ from claude_mem_lite.compress.toolcalls.edits import EDIT_TOOLS
 from claude_mem_lite.compress.toolcalls.payload_fields import COMMAND_TOOLS
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.inbox.queue import Row
-from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import Event, Memory, Turn, TurnDigest
-from claude_mem_lite.store import branches, memories, retirements, sessions
+from claude_mem_lite.store import branches, memories, memory_queries, retirements, sessions
 
 _MAX_MEMORIES = 200
 
@@ -29,7 +28,7 @@ def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, bran
     if not digest.passed:
         return
     began, ended = turn.events[0].at, turn.events[-1].at
-    own = turn_rewrite.of_session(db, turn.session, _MAX_MEMORIES, before=began)
+    own = memory_queries.of_session(db, turn.session, _MAX_MEMORIES, before=began)
     own = [one for one in own if one.last_seen_at < began]  # the turn may be rebuilt after the user confirmed one
     _retire(db, own, digest, "its command passed later in the session", ended)
     of_others = memories.newest(

@@ -1,18 +1,26 @@
-"""The events of one unit of the inbox: read, put right, and sorted by whether they are worth working on."""
+"""The events of one unit of the inbox: read, put right, and sorted by whether they are worth working on.
+
+A turn that was stored before, put together from its events once more: for a model, and for a rebuild. Nothing is read
+of one whose folder, or that of its session, is excluded by now: its text would go to a model, or into memories."""
 
 import os
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS, event_from_payload, why_skipped
 from claude_mem_lite.code.git.project_identity import find_place
-from claude_mem_lite.config import Config, in_folder
+from claude_mem_lite.config import Config, in_folder, is_excluded
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.queue import Row
-from claude_mem_lite.models import Event
+from claude_mem_lite.knowledge import resolved_failures
+from claude_mem_lite.models import Event, Memory, Place, Session, Turn
+from claude_mem_lite.store import sessions, turns
 
+CallsBefore = Callable[[str, Sequence[str]], Sequence[Row]]
+"""Finds the calls of some tools in the few turns before one."""
 _CLOCK_SLACK_S = 300.0
 
 
@@ -52,6 +60,31 @@ def sort_events(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], 
         else:
             skipped[row.id] = reason
     return kept, skipped
+
+
+def stored_turn(
+    db: sqlite3.Connection, key: str, rows: Sequence[Row], calls_before: CallsBefore, config: Config
+) -> Turn | str:
+    """Return a stored turn as its events tell it; or why it may not be read."""
+    events = read_events(rows, config)
+    session = sessions.find(db, events[0].session) if events else None
+    if session is None:
+        return "its events are gone"
+    if any(is_excluded(config, folder) for folder in {session.cwd, *(event.cwd for event in events)}):
+        return "its folder is excluded now"
+    earlier = resolved_failures.earlier(
+        events,
+        partial(calls_before, key, resolved_failures.TOOLS),
+        partial(read_events, config=config),
+    )
+    previous = turns.previous_message(db, session.id, events[0].at)
+    return Turn(key, session.id, session.project, turns.prompt_of(db, key), tuple(events), earlier, previous)
+
+
+def place_then(session: Session, stored: Sequence[Memory]) -> Place:
+    """Return where a turn happened, by what was stored of it then: the checkout may be at another commit by now."""
+    branch, commit = (stored[0].branch, stored[0].commit) if stored else (session.branch, session.commit)
+    return Place(session.project, "", "", branch, commit)
 
 
 def _in_time(event: Event, row: Row) -> Event:

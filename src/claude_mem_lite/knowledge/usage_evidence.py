@@ -16,9 +16,8 @@ from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import JsonObject, JsonValue, Session, load_json
-from claude_mem_lite.store import symbol_changes, turns
+from claude_mem_lite.store import memory_queries, symbol_changes, turns
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import stems
 
@@ -150,7 +149,7 @@ def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | No
         if len(text) <= _MAX_INPUT_LENGTH
     )
     changed = symbol_changes.of_session(db, session.id)
-    made = turn_rewrite.of_session(db, session.id, _MAX_MEMORIES)
+    made = memory_queries.of_session(db, session.id, _MAX_MEMORIES)
     return Work(
         said=_said([*_spoken(spoken), *given_texts]),
         calls={one.name: given for one, given in inputs.items()},

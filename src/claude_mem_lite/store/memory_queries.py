@@ -15,10 +15,15 @@ from typing import NamedTuple, get_args
 
 from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Kind, Memory, Session, Status
 from claude_mem_lite.store import memories
+from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.index import filter_tokens, fts
 from claude_mem_lite.store.memories import from_row
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
+MAX_POSITIONS = 64
+"""The number of memories that one turn may make."""
+BESIDE = "beside"
+"""The part of an id that tells a memory from the one in its place that must be left alone."""
 _PAGE = 500
 _MAX_SCANNED = 200
 _IS_ANCHORED = """instr(anchors, '"code:') > 0"""
@@ -210,3 +215,23 @@ def _time_range(filters: Filters) -> tuple[str, dict[str, object]]:
         "way_since": time_to_text(since) if since else "",
         "way_until": time_to_text(until) if until else "a",
     }
+
+
+def of_session(db: sqlite3.Connection, session: str, limit: int, before: datetime | None = None) -> list[Memory]:
+    """Return the newest active memories of a session, or those of before a moment, oldest first."""
+    rows = db.execute(
+        """select * from memories where session = :session and status = 'active'
+             and (:before is null or created_at < :before)
+           order by created_at desc, seq desc limit :limit""",
+        {"session": session, "before": time_to_text(before) if before else None, "limit": limit},
+    ).fetchall()
+    return [from_row(row) for row in reversed(rows)]
+
+
+def of_turn(db: sqlite3.Connection, turn: str) -> list[Memory]:
+    """Return the memories that a turn made, by their ids."""
+    ids = [short_id(turn, str(at), *more) for at in range(MAX_POSITIONS) for more in ((), (BESIDE,))]
+    rows = db.execute(
+        "select * from memories where id in (select value from json_each(:ids)) order by seq", {"ids": json.dumps(ids)}
+    )
+    return [from_row(row) for row in rows]

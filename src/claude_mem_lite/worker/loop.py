@@ -18,7 +18,7 @@ from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.code.freshness.time_budget import ScanThrottle
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_loader import load_config
-from claude_mem_lite.context.prompt.lesson_question import Questions, may_save
+from claude_mem_lite.context.prompt.lesson_question import may_save
 from claude_mem_lite.db import change_counter, completeness
 from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.db.integrity import is_damage
@@ -47,6 +47,7 @@ from claude_mem_lite.worker import commands, maintenance, turn_job
 from claude_mem_lite.worker.answers import prerendered
 from claude_mem_lite.worker.answers.duplicate_hooks import Twins
 from claude_mem_lite.worker.answers.in_flight import OnTheirWay
+from claude_mem_lite.worker.answers.lesson_pace import Questions
 from claude_mem_lite.worker.answers.user_notices import Telling
 from claude_mem_lite.worker.backup_scheduler import QUIET_S, BackingUp
 from claude_mem_lite.worker.command_queue import Commands

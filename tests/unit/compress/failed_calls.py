@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call
+from benchmarks.call_anchors import anchors_of_call
+
 from claude_mem_lite.models import ToolCall
 
 HERE = "/home/dev/shop"

@@ -1,9 +1,10 @@
 """The same failure has the same fingerprint on another day, machine and folder; another failure has another."""
 
 import pytest
+from benchmarks.call_anchors import anchors_of_call
 
 from claude_mem_lite.compress.rules.turn import fold
-from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call, fingerprint
+from claude_mem_lite.compress.toolcalls.error_fingerprints import fingerprint
 from claude_mem_lite.models import ToolCall
 from tests.unit.compress.build import (
     AUTH,

@@ -4,7 +4,7 @@ import pytest
 from training.prompts import written_sentences
 
 from claude_mem_lite.compress.lessons.reader import read
-from claude_mem_lite.compress.prose.user_voice import MAX_SENTENCE_LENGTH, spoken
+from claude_mem_lite.compress.lessons.user_voice import MAX_SENTENCE_LENGTH, spoken
 
 
 def title(sentence: str) -> str:

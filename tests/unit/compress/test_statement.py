@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.prose.statement import is_standing, stands_alone, statement_of
+from claude_mem_lite.compress.lessons.statement import is_question, is_standing, stands_alone, statement_of
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,36 @@ def test_what_names_its_subject_stands_alone(said: str) -> None:
 )
 def test_what_only_the_conversation_explains_does_not(said: str) -> None:
     assert not stands_alone(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Why dont we use one linter for all of it",
+        "ok but how should the tests be named",
+        "Is there any need for a wrapper",
+        "Do we want to pin all versions",
+        "what if we cache the results",
+        "为什么不用这个？",
+    ],
+)
+def test_a_question_is_one_with_or_without_its_mark(said: str) -> None:
+    assert is_question(said)
+    assert not stands_alone(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Can you please keep the docs short?",
+        "When you commit, sign the commit",
+        "What is not tested gets deleted",
+        "Do not mock the database in tests",
+        "Have the tests run before every commit",
+    ],
+)
+def test_a_request_or_a_statement_is_none(said: str) -> None:
+    assert not is_question(said)
 
 
 @pytest.mark.parametrize("said", ["We never mock the database in tests", "Names of tests should be sentences"])

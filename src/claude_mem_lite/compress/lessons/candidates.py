@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from claude_mem_lite.compress.lessons.features import is_request_at_hand
 from claude_mem_lite.compress.lessons.scorer import Scorer, shipped_scorer
-from claude_mem_lite.compress.prose.statement import is_standing, stands_alone
-from claude_mem_lite.compress.prose.user_voice import spoken
+from claude_mem_lite.compress.lessons.statement import is_standing, stands_alone
+from claude_mem_lite.compress.lessons.user_voice import spoken
 
 MIN_SURE = 0.5
 """Sentences over it may be stored at once; their form keeps most others out (docs/labels.md)."""

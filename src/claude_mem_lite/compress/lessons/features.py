@@ -4,7 +4,7 @@ Pure; the first call loads the table of word vectors."""
 
 import math
 
-from claude_mem_lite.compress.prose.statement import statement_of
+from claude_mem_lite.compress.lessons.statement import statement_of
 from claude_mem_lite.compress.prose.verbs import BASES
 from claude_mem_lite.embed.embedder import SCALE, shared_table
 from claude_mem_lite.lazy_regex import lazy

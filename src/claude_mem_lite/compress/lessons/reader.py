@@ -1,7 +1,7 @@
 """A sentence of a user -> the lesson that it states in so many words: what it asks to remember, an order that it says
 holds always, and the common forms of German and Chinese. All other English is left to the scorer.
 
-Called with sentences of bounded length (see spoken.py); in doubt a sentence states nothing."""
+Called with sentences of bounded length (see user_voice.py); in doubt a sentence states nothing."""
 
 from dataclasses import replace
 
@@ -16,10 +16,10 @@ from claude_mem_lite.compress.lessons.lesson import (
     without_scope,
 )
 from claude_mem_lite.compress.lessons.stated_kinds import is_order, named_kind
+from claude_mem_lite.compress.lessons.statement import without_lead
+from claude_mem_lite.compress.lessons.user_voice import MAX_SENTENCE_LENGTH
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.compress.prose.sentence_types import states_decision
-from claude_mem_lite.compress.prose.statement import without_lead
-from claude_mem_lite.compress.prose.user_voice import MAX_SENTENCE_LENGTH
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Kind
 from claude_mem_lite.scopes import UNIVERSAL_KINDS

@@ -10,10 +10,10 @@ from claude_mem_lite.compress.lessons.candidates import lesson_candidates
 from claude_mem_lite.compress.lessons.lesson import ONCE, Lesson, of_the_user, order, without_scope
 from claude_mem_lite.compress.lessons.reader import read
 from claude_mem_lite.compress.lessons.stated_kinds import named_kind
+from claude_mem_lite.compress.lessons.statement import statement_of
+from claude_mem_lite.compress.lessons.user_voice import is_brief, spoken
 from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.compress.prose.mentions import files_named
-from claude_mem_lite.compress.prose.statement import statement_of
-from claude_mem_lite.compress.prose.user_voice import is_brief, spoken
 from claude_mem_lite.compress.toolcalls.steps import Answered
 from claude_mem_lite.compress.toolcalls.tool_calls import ASKING_TOOL, read_steps
 from claude_mem_lite.lazy_regex import lazy

@@ -1,7 +1,7 @@
 """Error fingerprints: one short name for the same failure, whatever the day, the machine and the folder.
 
 Made when a failure or its fix is stored. `failed_step` and `anchors_of_step` make the same of a tool call that has just
-failed, to look it up by; `anchors_of_call` does both at once, for tests and benchmarks."""
+failed, to look it up by."""
 
 import hashlib
 import re
@@ -161,12 +161,6 @@ def failed_step(call: ToolCall, cwd: str) -> Ran | Called | None:
 def anchors_of_step(step: Ran | Called) -> tuple[str, ...]:
     """What a failed step is known by."""
     return anchors_of_run(step) if isinstance(step, Ran) else (anchor_of_tool(step),)
-
-
-def anchors_of_call(call: ToolCall, cwd: str = "") -> tuple[str, ...]:
-    """The anchors of a tool call that has just failed."""
-    step = failed_step(call, cwd)
-    return anchors_of_step(step) if step else ()
 
 
 def anchors_named(told: str) -> tuple[str, ...]:

@@ -1,18 +1,16 @@
 """Question to the agent that is running: one line with a prompt that asks it to judge an unsure candidate.
 
-Asked by the answer to a prompt, within its time. Only where the tool that saves is allowed, seldom, and never twice for
-the same candidate."""
+Asked by the answer to a prompt, within its time. Only where the tool that saves is allowed, and never twice for the
+same candidate; how often, `worker/answers/lesson_pace.py` says."""
 
 import sqlite3
-import threading
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import config_folder_of_transcript
 from claude_mem_lite.agents.permissions import tools_allowed
-from claude_mem_lite.compress.lessons.scorer import is_loaded
 from claude_mem_lite.compress.rules.corrections import OWN_COMMANDS
 from claude_mem_lite.config import Config
 from claude_mem_lite.context import render
@@ -25,68 +23,10 @@ from claude_mem_lite.store import turns
 from claude_mem_lite.store.lesson_candidates import STATES, Candidate
 from claude_mem_lite.text import unframed
 
-PROMPTS_PER_QUESTION = 7
-MIN_BETWEEN = timedelta(minutes=5)
 MAX_PROMPT = 1_500
 """In a longer prompt most is pasted, and to score it takes longer than a prompt may wait: a sentence takes 1 ms."""
-_ANY_PROMPT = "We keep commits small here."
 _MAX_COMPARED = 100
 _MAX_QUOTE = 120
-_MAX_SESSIONS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    at: datetime
-    count: int
-
-
-class Questions:
-    """Pace of the questions of each session, with those that the database does not know yet. Any thread may ask."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._claims: dict[str, _Claim] = {}
-        self._is_wanted = threading.Event()
-
-    def want(self) -> None:
-        """Have what a question needs loaded when the worker has nothing else to do."""
-        self._is_wanted.set()
-
-    def is_ready(self) -> bool:
-        """Return whether a question can be made within the time of a prompt; if not, it can at one of the next."""
-        if not is_loaded():
-            self.want()
-        return is_loaded()
-
-    def prepare(self) -> None:
-        """Load what a question needs, if it is wanted and not there. Called by the job thread."""
-        if self._is_wanted.is_set() and not is_loaded():
-            collection.unsure(_ANY_PROMPT, "")
-        self._is_wanted.clear()
-
-    def may_ask(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
-        """Return whether a session may be asked with this prompt."""
-        return self._next(db, session, now) is not None
-
-    def claim(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
-        """Take the one question that a session may be asked now; False when another prompt has taken it."""
-        with self._lock:
-            claim = self._next(db, session, now)
-            if claim is None:
-                return False
-            if len(self._claims) >= _MAX_SESSIONS:
-                self._claims.clear()
-            self._claims[session] = claim
-            return True
-
-    def _next(self, db: sqlite3.Connection, session: str, now: datetime) -> _Claim | None:
-        asked, claimed = candidates.asked_in(db, session), self._claims.get(session)
-        count = max(asked.number, claimed.count if claimed else 0)
-        last = max((at for at in (asked.last_at, claimed.at if claimed else None) if at), default=None)
-        prompts = turns.count_prompts(db, session) + 1
-        is_due = count * PROMPTS_PER_QUESTION < prompts and (last is None or now - last >= MIN_BETWEEN)
-        return _Claim(now, count + 1) if is_due else None
 
 
 def may_save(config: Config, folder: str) -> bool:

@@ -9,8 +9,8 @@ from datetime import datetime
 from itertools import combinations
 
 from claude_mem_lite.compress.lessons.candidates import LessonCandidate, lesson_candidates
+from claude_mem_lite.compress.lessons.user_voice import spoken
 from claude_mem_lite.compress.prose.markdown import sentences
-from claude_mem_lite.compress.prose.user_voice import spoken
 from claude_mem_lite.compress.rules.corrections import is_taught, said_by_user
 from claude_mem_lite.knowledge import quarantine, remember
 from claude_mem_lite.knowledge.lessons import evidence

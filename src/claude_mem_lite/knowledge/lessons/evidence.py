@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from claude_mem_lite.compress.lessons.reader import kind_asked
+from claude_mem_lite.compress.lessons.statement import statement_of
 from claude_mem_lite.compress.prose.mentions import files_named
-from claude_mem_lite.compress.prose.statement import statement_of
 from claude_mem_lite.event_names import is_past
 from claude_mem_lite.knowledge.confidence import FIRST_OF_USER
 from claude_mem_lite.models import MAX_DETAIL_LENGTH, MAX_FILES, MAX_TITLE_LENGTH, TRANSCRIPT_TRUST, TRUST, Memory

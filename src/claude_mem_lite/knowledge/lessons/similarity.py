@@ -6,7 +6,7 @@ are not alike."""
 from collections.abc import Sequence
 from functools import lru_cache
 
-from claude_mem_lite.compress.prose.statement import stands_alone
+from claude_mem_lite.compress.lessons.statement import stands_alone
 from claude_mem_lite.knowledge.claims.claim import contradict
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Embedder

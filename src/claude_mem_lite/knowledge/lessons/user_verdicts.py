@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.compress.lessons.reader import kind_asked
+from claude_mem_lite.compress.lessons.statement import is_question, stands_alone
 from claude_mem_lite.compress.prose.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
@@ -17,7 +18,7 @@ from claude_mem_lite.knowledge import reconcile, remember, user_edits
 from claude_mem_lite.knowledge.lessons import evidence
 from claude_mem_lite.knowledge.lessons.candidate_json import read, written
 from claude_mem_lite.knowledge.lessons.similarity import has_same_words
-from claude_mem_lite.models import GUIDANCE_KINDS, TRUST, UNDONE_LEAD, JsonObject, Memory, text
+from claude_mem_lite.models import GUIDANCE_KINDS, TRUST, UNDONE_LEAD, JsonObject, Memory, is_users_wording, text
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import memories, memory_links, retirements, tombstones
 from claude_mem_lite.store.lesson_candidates import Candidate
@@ -59,6 +60,13 @@ def told_of(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
     own = _own_words(memory, said, memory.created_at) if memory else []
     worded = {"summary": memory.summary, "made_by": memory.made_by} if memory else {}
     return {"said": [written(one) for one in (*said[: MAX_SAID - 1], *own)], **worded}
+
+
+def why_no_rule(subject: Candidate | Memory) -> str:
+    """Return why a lesson needs other words before it can be a rule; '' when its own will do."""
+    if isinstance(subject, Memory) or subject.memory or stands_alone(subject.sentence):
+        return ""
+    return "is a question" if is_question(subject.sentence) else "cannot be understood without its conversation"
 
 
 def dismissal(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
@@ -145,10 +153,13 @@ def _accept(
     if words:
         made = replace(made, kind=kind_asked(words), title=user_edits.title_of(words), summary=words)
     memory = _as_rule(replace(made, trust=TRUST["user"], confidence=1.0, made_by=made_by, last_seen_at=time_of(name)))
+    known = remember.find_same(db, memory)
     stored = remember.add(db, memory, candidate.turn or name, now)
     memory_links.note_sighting(db, stored.id, name)
     candidates.decide(db, candidate.id, "accepted", time_of(name), stored.id)
     reconcile.settle(db, stored, name, now)
+    if not words:
+        _date(db, stored.id, max(made.last_seen_at, known.last_seen_at) if known else made.last_seen_at)
     return stored.id
 
 
@@ -170,7 +181,16 @@ def _hold(name: str, memory: Memory, words: str, db: sqlite3.Connection, now: da
     for one in candidates.of_memories(db, [memory.id]):
         candidates.decide(db, one.id, "accepted", time_of(name))
     reconcile.settle(db, held, name, now)
+    if not words and is_users_wording(memory.made_by):
+        _date(db, memory.id, memory.last_seen_at)
     return memory.id
+
+
+def _date(db: sqlite3.Connection, id_: str, said_at: datetime) -> None:
+    """Date a lesson that the user accepted by when it was said. It was settled by when it was accepted: it replaces
+    what was said in between."""
+    if (stored := memories.find(db, id_)) is not None:
+        memories.rewrite(db, replace(stored, last_seen_at=said_at))
 
 
 def _as_rule(memory: Memory) -> Memory:

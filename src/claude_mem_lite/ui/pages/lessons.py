@@ -34,8 +34,9 @@ def _shown(memory: JsonObject) -> JsonObject:
 
 
 def _accept(client: Client, given: JsonObject) -> JsonObject:
-    client.accept_lessons(texts(given.get("ids")))
-    return {"message": "Accepted: it holds on your word."}
+    accepted = client.accept_lessons(texts(given.get("ids")))
+    words = " ".join(f"“{text(one.get('text'))}”" for one in objects(accepted, "lessons"))
+    return {"message": f"Accepted, now a rule: {words}"}
 
 
 def _dismiss(client: Client, given: JsonObject) -> JsonObject:

@@ -12,6 +12,7 @@ from claude_mem_lite.knowledge.lessons import user_verdicts
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
 from claude_mem_lite.safety.clean_import import is_all_private
 from claude_mem_lite.store import lesson_candidates as candidates
+from claude_mem_lite.store import memories
 from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.store.memory_queries import count_stated, stated
 from claude_mem_lite.worker.api.routing import Body, Router
@@ -72,8 +73,13 @@ def lesson(loop: Running, id_: str) -> dict[str, object]:
 
 @router.post("/lessons/accept")
 def accept(named: Named, loop: Running) -> dict[str, object]:
-    """Keep lessons on the user's word."""
-    return {"accepted": _carry_out(loop, user_verdicts.ACCEPT, named.ids)}
+    """Keep lessons on the user's word; what they say now under `lessons`. None, when one of them needs other words."""
+    with closing(loop.readers.open()) as db:
+        _refuse_no_rules([user_verdicts.named(db, one) for one in dict.fromkeys(named.ids)])
+    accepted = _carry_out(loop, user_verdicts.ACCEPT, named.ids)
+    with closing(loop.readers.open()) as db:
+        told = [{"id": one.id, "text": one.summary} for one in memories.by_ids(db, accepted)]
+    return {"accepted": accepted, "lessons": told}
 
 
 @router.post("/lessons/dismiss")
@@ -95,6 +101,17 @@ def edit(wanted: Edit, loop: Running) -> dict[str, object]:
             "say it in one self-contained sentence with its reason; `claude-mem-lite remember` keeps longer texts",
         )
     return {"edited": _carry_out(loop, user_verdicts.EDIT, [wanted.id], wanted.text)}
+
+
+def _refuse_no_rules(subjects: Sequence[Candidate | Memory]) -> None:
+    """Refuse what cannot be a rule in the words that it was said in."""
+    refused = {one.id: why for one in subjects if (why := user_verdicts.why_no_rule(one))}
+    if refused:
+        raise MemoryLiteError(
+            "; ".join(f"{id_} {why}" for id_, why in refused.items()),
+            f'`claude-mem-lite lessons accept {next(iter(refused))} "the rule in your words"` keeps it, on the page '
+            "*Edit* does",
+        )
 
 
 def _carry_out(loop: Loop, command: str, given: Sequence[str], words: str = "") -> list[str]:

@@ -13,7 +13,7 @@ from claude_mem_lite.compress.model.request import MAX_SUMMARY_TOKENS, Told, ask
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelUnavailable, NotFound
-from claude_mem_lite.knowledge import rewrite_turn, turn_rewrite
+from claude_mem_lite.knowledge import model_rewrite, turn_replacement
 from claude_mem_lite.models import CallLimits, JsonObject, Provider, Session, SessionSummary, Usage
 from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.timestamps import Clock
@@ -51,7 +51,7 @@ class Summarizing:
     def ask(self, session: Session, provider: Provider, config: Config) -> Future[Summarized]:
         """Ask the model within the caps; what it tells is stored, unless the session has gone on by then."""
         future: Future[Summarized] = Future()
-        material = rewrite_turn.material_of(self._db, session)
+        material = model_rewrite.material_of(self._db, session)
         sent = load("session").text + material
         most = limits.most_of(provider.name, config, sent, MAX_SUMMARY_TOKENS)
         reached = limits.reached(self._db, config, session.id, most, self._clock())
@@ -91,9 +91,9 @@ class Summarizing:
             future.set_result(Summarized(found.summary, reason=reason))
             return
         with atomic(self._db):
-            turn_rewrite.retell_session(self._db, session, latest, result.summary, self._clock())
+            turn_replacement.retell_session(self._db, session, latest, result.summary, self._clock())
         self._note_told(found.project)
-        future.set_result(Summarized(turn_rewrite.over(found.summary, result.summary), made_by, result.usage))
+        future.set_result(Summarized(turn_replacement.over(found.summary, result.summary), made_by, result.usage))
 
 
 def _ask(provider: Provider, material: str) -> Told:

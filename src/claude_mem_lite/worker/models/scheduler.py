@@ -16,7 +16,7 @@ from claude_mem_lite.compress.model.turn_digest import is_worth_asking
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.inbox.model_queue import ModelTurns, Wanted
-from claude_mem_lite.knowledge import rewrite_turn
+from claude_mem_lite.knowledge import model_rewrite
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.models import Provider
 from claude_mem_lite.paths import Home
@@ -202,7 +202,7 @@ class Modelling:
         now = self._clock()
         try:
             limit = provider.limits.digest_chars
-            question = rewrite_turn.question_about(wanted.turn, self._turns, self._memory_db, config, limit)
+            question = model_rewrite.question_about(wanted.turn, self._turns, self._memory_db, config, limit)
         except Exception as error:  # a turn that no question can be made of must not keep the others from being asked
             log.exception("no question could be made", extra={"turn": wanted.turn, "session": wanted.session})
             reason = f"no question could be made of it: {type(error).__name__}"
@@ -230,10 +230,10 @@ class Modelling:
             timeout_s=provider.limits.timeout_s,
         )
 
-    def _note_turn(self, wanted: Wanted, question: rewrite_turn.Question, made_by: str, result: Result) -> None:
+    def _note_turn(self, wanted: Wanted, question: model_rewrite.Question, made_by: str, result: Result) -> None:
         now = self._clock()
         if isinstance(result, Told):
-            rewrite_turn.store(self._memory_db, question, result, made_by, self._likeness, now)
+            model_rewrite.store(self._memory_db, question, result, made_by, self._likeness, now)
             self._turns.finish(wanted.turn, now.timestamp())
             self._note_told(question.turn.project)
         else:

@@ -2,7 +2,6 @@
 
 Called by the worker inside its transaction. What the user or another turn has a hand in is left alone."""
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -12,33 +11,12 @@ from typing import Any
 from claude_mem_lite.knowledge import remember
 from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.models import Memory, SessionSummary, Usage
-from claude_mem_lite.store import memories, memory_links, sessions, turns
+from claude_mem_lite.store import memories, memory_links, memory_queries, sessions, turns
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.store.memory_queries import BESIDE, MAX_POSITIONS
+from claude_mem_lite.timestamps import text_to_time
 
-_MAX_POSITIONS = 64
-_BESIDE = "beside"
 _BY_RULES = ("files_read", "files_edited")
-
-
-def of_session(db: sqlite3.Connection, session: str, limit: int, before: datetime | None = None) -> list[Memory]:
-    """The newest active memories of a session, or those of before a moment, oldest first."""
-    rows = db.execute(
-        """select * from memories where session = :session and status = 'active'
-             and (:before is null or created_at < :before)
-           order by created_at desc, seq desc limit :limit""",
-        {"session": session, "before": time_to_text(before) if before else None, "limit": limit},
-    ).fetchall()
-    return [memories.from_row(row) for row in reversed(rows)]
-
-
-def of_turn(db: sqlite3.Connection, turn: str) -> list[Memory]:
-    """The memories that a turn made, by their ids."""
-    ids = [short_id(turn, str(at), *more) for at in range(_MAX_POSITIONS) for more in ((), (_BESIDE,))]
-    rows = db.execute(
-        "select * from memories where id in (select value from json_each(:ids)) order by seq", {"ids": json.dumps(ids)}
-    )
-    return [memories.from_row(row) for row in rows]
 
 
 def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usage, now: datetime) -> list[Memory]:
@@ -46,13 +24,13 @@ def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usa
     stored of them now.
 
     A memory that must be left alone keeps its id, and the new one stands beside it."""
-    before = of_turn(db, turn)
+    before = memory_queries.of_turn(db, turn)
     kept = {memory.id for memory in before if _is_to_be_left_alone(db, memory, turn)}
     stored_at = min([_discard(db, memory.id) for memory in before if memory.id not in kept], default=now)
     counted = False
     stored = []
-    for position, memory in enumerate(told[:_MAX_POSITIONS]):
-        beside = short_id(turn, str(position), _BESIDE)
+    for position, memory in enumerate(told[:MAX_POSITIONS]):
+        beside = short_id(turn, str(position), BESIDE)
         new = replace(memory, id=beside) if memory.id in kept else memory
         # Stored when the turn was first told: a session that was given the rules' words is not given it as news.
         stored.append(remember.add(db, new, turn, stored_at))

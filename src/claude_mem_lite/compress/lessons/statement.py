@@ -32,6 +32,13 @@ _POINTS_AWAY = lazy(
     r"|\byou (?:just |already |have )?(?:did|tried|added|made|said|wrote|changed|removed|suggested|proposed|used)\b"
     r"|\b(?:now|today|tomorrow|yet|so far|at the moment|this time)\b(?<!from now)"
 )
+_SUBJECT = r"(?:we|you|i|it|they|there|this|that|these|those|the|our|your|my|an?|any)"
+_HAPPENS = r"(?:is|are|was|were|can|could|should|would|will|must|may|shall)(?:n'?t)?|can'?t|won'?t"
+_ASKS = lazy(
+    r"(?i)[?？]\s*$|^(?:why|how come|how about|what about|what if)\b"
+    rf"|^(?:what|which|who|whose|where|when|how)(?: \w+)? (?:{_HAPPENS}|(?:do|does|did|has|have)(?:n'?t)?) {_SUBJECT}\b"
+    rf"|^(?:{_HAPPENS}) {_SUBJECT}\b|^(?:do|does|did|has|have)(?:n'?t)? (?:we|you|i|they)\b"
+)
 _PRONOUN = lazy(r"(?i)\b(?:it|its|it's|they|them|their|they're)\b")
 _AUXILIARY = lazy(
     r"(?i)\b(?:is|are|am|was|were|be|has|have|had|do|does|did|can|cannot|could|must|should|shall|will|would|may|might"
@@ -67,11 +74,16 @@ def statement_of(sentence: str) -> str:
     return f"{capital(bare)}{'?' if is_asked else '.'}"
 
 
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence asks, with a question mark or without; a request that is put as a question does not."""
+    return _ASKS.search(statement_of(sentence)) is not None
+
+
 def stands_alone(sentence: str) -> bool:
     """Return whether a sentence says all that is needed to follow it: no question, no fragment, and nothing in it that
     only the conversation explains."""
     text = statement_of(sentence)
-    if len(text.split()) < MIN_WORDS or text.endswith("?"):
+    if len(text.split()) < MIN_WORDS or is_question(sentence):
         return False
     if _POINTS_BACK.search(text) or _POINTS_AWAY.search(text) or not _has_verb(text):
         return False

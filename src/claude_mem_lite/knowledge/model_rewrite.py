@@ -1,10 +1,8 @@
-"""What a model is asked about a turn or a session, and what becomes of its answer. Runs in the job thread."""
+"""What a model makes of a turn or a session: what it is asked, what becomes of its answer. Runs in the job thread."""
 
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 
 from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.compress.model.request import MAX_MATERIAL, Told, TurnRequest, instructions_of, joined, message_of
@@ -14,14 +12,15 @@ from claude_mem_lite.compress.rules.corrections import is_taught
 from claude_mem_lite.compress.rules.session_handoff import handoff
 from claude_mem_lite.compress.rules.turn import anchored, fold
 from claude_mem_lite.compress.toolcalls.provenance import Hearsay
-from claude_mem_lite.config import Config, is_excluded
+from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.model_queue import ModelTurns
-from claude_mem_lite.knowledge import reconcile, resolved_failures, turn_events, turn_memories, turn_rewrite
+from claude_mem_lite.knowledge import reconcile, turn_memories, turn_replacement
 from claude_mem_lite.knowledge.lessons import collection, model_verdicts
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
+from claude_mem_lite.knowledge.turn_events import place_then, stored_turn
 from claude_mem_lite.models import WORK_KINDS, Draft, Memory, Place, Session, Turn, TurnDigest
-from claude_mem_lite.store import retirements, sessions, turns
+from claude_mem_lite.store import memory_queries, retirements, sessions, turns
 from claude_mem_lite.store.memories import find, handoff_id
 from claude_mem_lite.text import within
 
@@ -49,29 +48,20 @@ def question_about(
     turn: str, inbox: ModelTurns, db: sqlite3.Connection, config: Config, limit: int = MAX_DIGEST
 ) -> Question | str:
     """Return the question about a turn, from its events as they stand in the inbox; or why none may be asked."""
-    rows = inbox.rows_of(turn)
-    events = turn_events.read_events(rows, config)
-    session = sessions.find(db, events[0].session) if events else None
-    if session is None:
-        return "its events are gone"
-    if any(is_excluded(config, event.cwd) for event in events):
-        return "its folder is excluded now"
-    earlier = resolved_failures.earlier(
-        events,
-        partial(inbox.calls_before, turn, resolved_failures.TOOLS),
-        partial(turn_events.read_events, config=config),
-    )
-    previous = turns.previous_message(db, session.id, events[0].at)
-    whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events), earlier, previous)
+    whole = stored_turn(db, turn, inbox.rows_of(turn), inbox.calls_before, config)
+    if isinstance(whole, str):
+        return whole
+    session = sessions.get(db, whole.session)
     digest = fold(whole)
+    known = _known(db, session, before=whole.events[-1].at)
     request = TurnRequest(
         goal=session.summary.request,
-        titles=tuple(memory.title for memory in _known(db, session, before=events[-1].at) if memory.kind in WORK_KINDS),
+        titles=tuple(memory.title for memory in known if memory.kind in WORK_KINDS),
         digest=digest_of(whole, digest, limit=limit),
         files_edited=digest.files_edited,
         prompt=whole.prompt,
         sentences=tuple(one.sentence for one in model_verdicts.open_in(db, turn)),
-        previous_message=previous,
+        previous_message=whole.previous_message,
     )
     return Question(whole, digest, request)
 
@@ -87,7 +77,10 @@ def store(
         turn = replace(question.turn, project=session.project)  # which may have been merged while the model was asked
         by_rules_now = collection.without_dismissed(db, turn.project, question.digest, likeness)
         question = replace(question, turn=turn, digest=by_rules_now)
-        place, others = place_then(session, turn_rewrite.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
+        place, others = (
+            place_then(session, memory_queries.of_turn(db, turn.key)),
+            Hearsay((*turn.earlier, *turn.events)),
+        )
         by_rules = set(question.digest.drafts)
         drafts = [
             draft if draft in by_rules else _tied(draft, question)
@@ -100,12 +93,12 @@ def store(
             if is_by_rules and is_taught(draft) and (known := find(db, made.id)):
                 made = replace(made, files=known.files, anchors=known.anchors)  # tied to the code of then
             memories.append(made if is_by_rules else replace(made, made_by=made_by, prompt_version=told.prompt_version))
-        stored = turn_rewrite.retell(db, turn.key, memories, told.usage, now)
+        stored = turn_replacement.retell(db, turn.key, memories, told.usage, now)
         stored += model_verdicts.keep(db, turn, told, place, made_by, likeness, now)
         for memory in stored:
             reconcile.settle(db, memory, turn.key, now)
         summary = others.cleared(told.summary) if told.summary is not None else None
-        if summary is not None and turn_rewrite.retell_session(db, turn.session, turn.key, summary, now):
+        if summary is not None and turn_replacement.retell_session(db, turn.session, turn.key, summary, now):
             _retell_handoff(db, question, place, others, now)
 
 
@@ -131,16 +124,10 @@ def material_of(db: sqlite3.Connection, session: Session) -> str:
 
 def _known(db: sqlite3.Connection, session: Session, before: datetime | None = None) -> list[Memory]:
     """What the session has stored, without what pages and foreign tools said: retold, that would be trusted."""
-    return [one for one in turn_rewrite.of_session(db, session.id, _MAX_KNOWN, before) if one.trust >= _MIN_TRUST]
+    return [one for one in memory_queries.of_session(db, session.id, _MAX_KNOWN, before) if one.trust >= _MIN_TRUST]
 
 
 def _tied(draft: Draft, question: Question) -> Draft:
     """A model's draft with anchors to the code it tells of, if it has none from the rules' draft that it retells."""
     has_some = any(map(read_anchor, draft.anchors))
     return draft if has_some else anchored(draft, question.digest.code)
-
-
-def place_then(session: Session, stored: Sequence[Memory]) -> Place:
-    """Return where a turn happened, by what was stored of it then: the checkout may be at another commit by now."""
-    branch, commit = (stored[0].branch, stored[0].commit) if stored else (session.branch, session.commit)
-    return Place(session.project, "", "", branch, commit)

@@ -1,0 +1,70 @@
+"""Pace of the questions that agents are asked about unsure candidates: seldom, and only with what they need loaded."""
+
+import sqlite3
+import threading
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from claude_mem_lite.compress.lessons.scorer import is_loaded
+from claude_mem_lite.knowledge.lessons import collection
+from claude_mem_lite.store import lesson_candidates as candidates
+from claude_mem_lite.store import turns
+
+PROMPTS_PER_QUESTION = 7
+MIN_BETWEEN = timedelta(minutes=5)
+_ANY_PROMPT = "We keep commits small here."
+_MAX_SESSIONS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    at: datetime
+    count: int
+
+
+class Questions:
+    """Pace of the questions of each session, with those that the database does not know yet. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._claims: dict[str, _Claim] = {}
+        self._is_wanted = threading.Event()
+
+    def want(self) -> None:
+        """Have what a question needs loaded when the worker has nothing else to do."""
+        self._is_wanted.set()
+
+    def is_ready(self) -> bool:
+        """Return whether a question can be made within the time of a prompt; if not, it can at one of the next."""
+        if not is_loaded():
+            self.want()
+        return is_loaded()
+
+    def prepare(self) -> None:
+        """Load what a question needs, if it is wanted and not there. Called by the job thread."""
+        if self._is_wanted.is_set() and not is_loaded():
+            collection.unsure(_ANY_PROMPT, "")
+        self._is_wanted.clear()
+
+    def may_ask(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
+        """Return whether a session may be asked with this prompt."""
+        return self._next(db, session, now) is not None
+
+    def claim(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
+        """Take the one question that a session may be asked now; False when another prompt has taken it."""
+        with self._lock:
+            claim = self._next(db, session, now)
+            if claim is None:
+                return False
+            if len(self._claims) >= _MAX_SESSIONS:
+                self._claims.clear()
+            self._claims[session] = claim
+            return True
+
+    def _next(self, db: sqlite3.Connection, session: str, now: datetime) -> _Claim | None:
+        asked, claimed = candidates.asked_in(db, session), self._claims.get(session)
+        count = max(asked.number, claimed.count if claimed else 0)
+        last = max((at for at in (asked.last_at, claimed.at if claimed else None) if at), default=None)
+        prompts = turns.count_prompts(db, session) + 1
+        is_due = count * PROMPTS_PER_QUESTION < prompts and (last is None or now - last >= MIN_BETWEEN)
+        return _Claim(now, count + 1) if is_due else None
