@@ -213,7 +213,7 @@ def test_what_was_left_open_is_told_until_some_sessions_have_changed_files_since
     for number in range(changed):
         told = SessionSummary(headline=f"Change part {number}", files_edited=(f"part{number}.py",))
         store.session(f"then-{number}", told, at=NOW - timedelta(minutes=30 - number))
-    for number in range(2 * MAX_OPEN_SESSIONS):
+    for number in range(4 * MAX_OPEN_SESSIONS):
         told = SessionSummary(headline=f"Explain part {number}", learned=f"Part {number} is slow.")
         store.session(f"asks-{number}", told, at=NOW - timedelta(minutes=20 - number))
     assert ("Freeze it in the logout test too" in context(store).text) == (changed < MAX_OPEN_SESSIONS)

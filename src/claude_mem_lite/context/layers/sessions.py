@@ -97,7 +97,6 @@ def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Ite
 
 def open_handoffs(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
     """What the last few of other sessions left open here and nobody has taken up since, the newest first."""
-    at_work = [one for one in last_sessions(db, occasion, MAX_SESSIONS) if one.summary.files_edited]
     found = memories.left_open(
         db,
         occasion.place.project,
@@ -105,6 +104,9 @@ def open_handoffs(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
         without_session=occasion.session,
         hidden=occasion.checkout.hidden,
     )
+    if not found:
+        return []
+    at_work = [one for one in last_sessions(db, occasion, _MAX_CANDIDATES) if one.summary.files_edited]
     # What the user stated or pinned is told in a layer of its own.
     return [left for left in found if not is_stated(left) and _told_since(left, at_work) < MAX_OPEN_SESSIONS]
 
