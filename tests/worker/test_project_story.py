@@ -237,6 +237,7 @@ def remember(work: Developing, text: str) -> None:
 
 def told_without_worker(work: Developing) -> str:
     """What a session that starts now is given by the hook alone."""
+    work.machine.drain()  # contexts are rendered after a command is answered
     with hung(work.machine):
         return work.start()
 

@@ -144,8 +144,9 @@ def _places(good: Sequence[Memory]) -> dict[str, int]:
 
 def _worth(one: _Candidate) -> float:
     """Return the worth of what holds: lessons and decisions by their score, and what the user had remembered, pinned or
-    confirmed; what else is known, and what prompts said in passing, is told where asked."""
-    is_lasting = one.memory.kind not in _ASIDES or one.memory.confidence >= MIN_RULE_CONFIDENCE
+    confirmed; what else is known, and what a prompt said once in passing, is told where asked."""
+    is_repeated = one.memory.times_seen > 1
+    is_lasting = one.memory.kind not in _ASIDES or is_repeated or one.memory.confidence >= MIN_RULE_CONFIDENCE
     is_stated = (one.score.is_stated and is_lasting) or is_asked_for(one.memory)
     if is_stated or one.memory.kind in GUIDANCE_KINDS:
         return _WORTH_OF_LESSON * one.score.total * one.score.usefulness

@@ -171,7 +171,7 @@ def _headlines(
     for rank, (one, headline) in enumerate(zip(found, headlines, strict=True), 1):
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
-        is_nothing = headline.is_only_asked and rank > 1
+        is_nothing = headline.is_only_asked and rank > 1 and not files
         why_not = _CAME_TO_NOTHING if is_nothing else "" if headline.text else _SAID
         left_out = UNUSED if is_unused(use[one.id]) else why_not
         told = replace(one, summary=replace(one.summary, headline=headline.text or one.summary.headline))

@@ -9,12 +9,16 @@ from datetime import datetime
 
 from claude_mem_lite.context.eligibility import Here
 from claude_mem_lite.context.item_block import Given
+from claude_mem_lite.context.layers.sessions import without_code
+from claude_mem_lite.context.order import GONE, OUTRANKED
 from claude_mem_lite.context.prompt.excerpts import sentences_about
 from claude_mem_lite.context.prompt.keywords import COMMON, Keywords
 from claude_mem_lite.context.prompt.scoring import Floor, source_of
 from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import RAW, Filters, Hit, Memory, Passage
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
+from claude_mem_lite.store import sessions
+from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import overlap
 
@@ -41,7 +45,6 @@ _MAX_NAMED = 5
 _COUNTED = 1_000
 _FILLERS = frozenset(("actually", "always", "ever", "exactly", "never", "really", "still"))
 _BELOW = "below the floor of answers"
-_OUTRANKED = "others come before it"
 _LABELS = {"turn": "earlier turn", "session": "earlier session"}
 
 
@@ -74,7 +77,8 @@ def answers(db: sqlite3.Connection, question: Keywords, occasion: Occasion, here
     tellable = here.tellable([hit.found for hit in hits if isinstance(hit.found, Memory)])
     rarest = _rarest(db, question)
     floors = [_floor_of(hit, question, rarest) for hit in hits]
-    why_not = [_why_not(hit, here, tellable) for hit in hits]
+    elsewhere = _elsewhere(db, occasion, {hit.found.session for hit in hits if isinstance(hit.found, Passage)})
+    why_not = [_why_not(hit, here, tellable, elsewhere) for hit in hits]
     is_answered = any(
         not why and sureness(hit) >= floor.value for hit, floor, why in zip(hits, floors, why_not, strict=True)
     )
@@ -83,8 +87,9 @@ def answers(db: sqlite3.Connection, question: Keywords, occasion: Occasion, here
         is_beside = is_answered and sureness(hit) < full.value
         floor = full.times(_OF_OTHERS, "beside one that answers") if is_beside else full
         is_full = sum(not one.left_out for one in found) == MAX_ANSWERS
-        left_out = why or (_BELOW if sureness(hit) < floor.value else _OUTRANKED if is_full else "")
-        answer = _answer(hit, floor, left_out, is_stale=tellable.get(hit.found.id, False))
+        left_out = why or (_BELOW if sureness(hit) < floor.value else OUTRANKED if is_full else "")
+        since = here.since(hit.found) if isinstance(hit.found, Memory) and not left_out else ""
+        answer = _answer(hit, floor, left_out, since, is_stale=tellable.get(hit.found.id, False))
         taken = [one.given for one in found if not one.left_out]
         found.append(answer if answer.left_out else replace(answer, left_out=_why_said_already(answer.given, taken)))
     return found
@@ -97,10 +102,21 @@ def _why_said_already(given: Given, taken: Sequence[Given]) -> str:
     return "said by another that is given" if is_said else ""
 
 
-def _why_not(hit: Hit, here: Here, tellable: Collection[str]) -> str:
+def _elsewhere(db: sqlite3.Connection, occasion: Occasion, ids: Collection[str]) -> dict[str, str]:
+    """Return the sessions whose raw text does not hold in this checkout, each with the reason."""
+    gone = without_code(db, occasion, list(ids))
+    found = dict.fromkeys(gone, GONE)
+    for session in filter(None, (sessions.find(db, id_) for id_ in ids)):
+        is_of_another = session.branch not in ("", occasion.place.branch)
+        if is_of_another and is_hidden(session.branch, session.last_event_at, occasion.checkout.hidden):
+            found[session.id] = "of a branch that is not merged here"
+    return found
+
+
+def _why_not(hit: Hit, here: Here, tellable: Collection[str], elsewhere: Mapping[str, str]) -> str:
     if isinstance(hit.found, Passage):
-        return here.why_not_raw(hit.found)
-    return "" if hit.found.id in tellable else here.why_not(hit.found) or "gone: its code is not here"
+        return here.why_not_raw(hit.found) or elsewhere.get(hit.found.session, "")
+    return "" if hit.found.id in tellable else here.why_not(hit.found) or GONE
 
 
 def _rarest(db: sqlite3.Connection, question: Keywords) -> list[str]:
@@ -131,11 +147,11 @@ def _said(passage: Passage) -> str:
     return "\n".join((passage.title, passage.asked, passage.answered or passage.text))
 
 
-def _answer(hit: Hit, floor: Floor, left_out: str, *, is_stale: bool) -> Answer:
+def _answer(hit: Hit, floor: Floor, left_out: str, since: str, *, is_stale: bool) -> Answer:
     """Return a hit with its excerpt; one that is left out has none, because finding the sentences takes longest."""
     excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
     left_out = left_out or _why_not_trusted(hit.found, excerpt)
-    return Answer(_given(hit, excerpt, is_stale=is_stale), sureness(hit), _parts(hit), floor, left_out)
+    return Answer(_given(hit, excerpt, since, is_stale=is_stale), sureness(hit), _parts(hit), floor, left_out)
 
 
 def _why_not_trusted(found: Memory | Passage, excerpt: str) -> str:
@@ -152,11 +168,11 @@ def _text(found: Memory | Passage) -> str:
     return found.answered or found.text
 
 
-def _given(hit: Hit, excerpt: str, *, is_stale: bool) -> Given:
+def _given(hit: Hit, excerpt: str, since: str, *, is_stale: bool) -> Given:
     found, sure = hit.found, sureness(hit)
     reason = f"answers a question, sure {sure:g}, words {', '.join(list(hit.matched)[:_MAX_NAMED])}"
     if isinstance(found, Memory):
-        return Given(found, reason, sure, source_of(found.kind), is_stale=is_stale, excerpt=excerpt)
+        return Given(found, reason, sure, source_of(found.kind), since, is_stale=is_stale, excerpt=excerpt)
     return Given(_stand_in(found), reason, sure, RAW, label=_LABELS[found.kind], excerpt=excerpt)
 
 
