@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from claude_mem_lite.compress.prose.markdown import sentences
-from claude_mem_lite.context.render import changed_files
+from claude_mem_lite.context.render import session_by_files
 from claude_mem_lite.models import REQUEST_LEAD, SessionSummary
 
 _WORD = re.compile(r"\w+")
@@ -26,24 +26,25 @@ class Headline(NamedTuple):
 
 def told_as(summaries: Sequence[SessionSummary]) -> list[Headline]:
     """Return a headline for each session, newest first, no two with the same words."""
-    changed = Counter(file for told in summaries for file in set(told.files_edited))
+    times = Counter(file for told in summaries for file in {*told.files_edited, *told.files_read})
     said: set[tuple[str, ...]] = set()
     headlines = []
     for told in summaries:
-        fresh = (one for one in _candidates(told, changed) if one.text and _words(one) not in said)
+        fresh = (one for one in _candidates(told, times) if one.text and _words(one) not in said)
         chosen = next(fresh, Headline(""))
         said.add(_words(chosen))
         headlines.append(chosen)
     return headlines
 
 
-def _candidates(told: SessionSummary, changed: Counter[str]) -> Iterator[Headline]:
-    """Yield what a session may be called, the best first; `changed` has how many sessions changed each file."""
+def _candidates(told: SessionSummary, times: Counter[str]) -> Iterator[Headline]:
+    """Yield what a session may be called, the best first; `times` has how many sessions changed or read each file."""
     stated = Headline(told.headline)
     yield from () if stated.is_only_asked else (stated,)
     yield from map(Headline, (*sentences(told.completed), *sentences(told.learned)))
-    rarest_first = sorted(dict.fromkeys(told.files_edited), key=lambda file: changed[file])
-    yield Headline(changed_files(rarest_first), names_files=True)
+    verb, files = ("Changed", told.files_edited) if told.files_edited else ("Read", told.files_read)
+    rarest_first = sorted(dict.fromkeys(files), key=lambda file: times[file])
+    yield Headline(session_by_files(verb, rarest_first), names_files=True)
     yield stated
 
 
