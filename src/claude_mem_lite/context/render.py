@@ -288,7 +288,7 @@ def _safe_end(end: str) -> str:
 
 
 def session_by_files(verb: str, files: Sequence[str]) -> str:
-    """Return what a session is called by the files that it changed or read: `Changed src/cart.py, till.py and 3 more`."""
+    """Return what a session is called by the files it changed or read: `Changed src/cart.py, till.py and 3 more`."""
     safe = list(filter(None, map(_safe_end, map(_end, files))))
     more = f" and {len(safe) - _MAX_CHANGED} more" if len(safe) > _MAX_CHANGED else ""
     return f"{verb} {', '.join(safe[:_MAX_CHANGED])}{more}" if safe else ""
