@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.past import VERSIONS
-from tests.e2e.page.serving import DECISION, FIX, Served, opened, window
+from tests.e2e.page.past import VERSIONS, machine_with_a_past
+from tests.e2e.page.serving import DECISION, FIX, Served, opened, serving, window
 from tests.running import wait_until
 
 NEWS = "#news"
@@ -152,7 +152,15 @@ def test_forget_waits_and_is_undone_until_it_is_sent(note: Page, served: Served)
     assert stored(served, title)["status"] == "active"
 
 
-def test_forget_is_sent_after_the_delay_with_older_versions(browser: Browser, past: Served) -> None:
+@pytest.fixture
+def own_past() -> Iterator[Served]:
+    """A server with a past of this test's own: what it forgets, other tests count."""
+    with machine_with_a_past() as machine, serving(machine) as one:
+        yield one
+
+
+def test_forget_is_sent_after_the_delay_with_older_versions(browser: Browser, own_past: Served) -> None:
+    past = own_past
     newest = stored(past, VERSIONS[-1])
     with opened(browser, past, f"/memories/{newest['id']}") as page:
         expect(page.locator("main")).to_contain_text(VERSIONS[-2])
