@@ -160,17 +160,16 @@ def own_past() -> Iterator[Served]:
 
 
 def test_forget_is_sent_after_the_delay_with_older_versions(browser: Browser, own_past: Served) -> None:
-    past = own_past
-    newest = stored(past, VERSIONS[-1])
-    with opened(browser, past, f"/memories/{newest['id']}") as page:
+    newest = stored(own_past, VERSIONS[-1])
+    with opened(browser, own_past, f"/memories/{newest['id']}") as page:
         expect(page.locator("main")).to_contain_text(VERSIONS[-2])
         forget(page)
         page.clock.run_for(10_000)
         expect(page.locator(NEWS)).to_have_text("Forgotten for good.")
         expect(page.locator(PENDING)).to_be_hidden()
-        expect(page).to_have_url(f"{past.address}/")
-        assert not any(is_stored(past, title) for title in VERSIONS[:-1])
-        assert VERSIONS[-1] not in past.machine.run("list", "--json", "--all-projects")
+        expect(page).to_have_url(f"{own_past.address}/")
+        assert not any(is_stored(own_past, title) for title in VERSIONS[:-1])
+        assert VERSIONS[-1] not in own_past.machine.run("list", "--json", "--all-projects")
 
 
 def test_the_delay_goes_on_while_other_pages_are_read(note: Page, served: Served) -> None:
