@@ -20,8 +20,9 @@ demo: $(READY)
 	@$(BIN)/python -m demo
 
 # Compiled tests are kept whatever the environment says: to compile them anew takes each process a quarter of a minute.
+# Files start in the order of tests/conftest.py: by default files with few tests, some of them long, would start last.
 test: lint
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m "not e2e" -n auto --dist loadfile
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m "not e2e" -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

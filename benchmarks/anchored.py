@@ -21,7 +21,7 @@ from benchmarks.anchored_look import looks, ms_since, spread
 from benchmarks.anchored_repository import MadeRepository
 from benchmarks.figures import Figure, keep, p95
 from benchmarks.stage import Stage, payload, stage
-from claude_mem_lite.worker import maintenance
+from claude_mem_lite.limits import LIMITS
 
 FILES = 20_000
 MEMORIES = 10_000
@@ -34,7 +34,7 @@ SWITCHED = 2_000
 BAR_MS = 200.0
 MAX_MB = 80.0
 DRAIN_S = 1800.0
-IDLE_S = maintenance.REST_S + 15
+IDLE_S = LIMITS.rest_s + 15
 _BRANCHES = tuple(f"feature/{number}" for number in range(8))
 _WIDE = "wide"
 
@@ -121,7 +121,7 @@ class Asking:
 
     def told(self) -> str:
         """What a context holds now, in numbers."""
-        text = str(self._made.client.context(str(self._repository.root), None)["context"])
+        text = self._made.client.context(str(self._repository.root), None).context
         return f"{text.count(chr(10) + '- [')} lines of memories and sessions, {text.count('[may be stale]')} marked"
 
     def just_started(self, *, keep_code: bool) -> Iterator[Figure]:

@@ -12,14 +12,14 @@ from datetime import UTC, datetime, timedelta
 from benchmarks.anchored_repository import MadeRepository
 from benchmarks.anchored_sources import path_of
 from benchmarks.stage import Stage
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.code.syntax.anchors import anchor_to
 from claude_mem_lite.code.syntax.changes import CodeChange, compare
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.symbols import read_symbols
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.models import WORK_KINDS, Event, Memory, Place, SessionSummary, SymbolChange, Turn
+from claude_mem_lite.models import WORK_KINDS, Event, Location, Memory, SessionSummary, SymbolChange, Turn
 from claude_mem_lite.store import memories, sessions, symbol_changes
 from claude_mem_lite.store.ids import short_id
 
@@ -33,33 +33,33 @@ def fill(made: Stage, repository: MadeRepository, number: int, branches: Sequenc
     """Memories of some functions of a file or two each, newest last; most on main, the others on these branches.
 
     Returns the functions they tell of, by file and place in it."""
-    place = find_place(str(repository.root))
+    location = find_location(str(repository.root))
     now = datetime.now(UTC)
     told_of: set[tuple[int, int]] = set()
     with closing(open_for_writing(made.home.memory_db)) as db:
         migrate(db, MEMORY_MIGRATIONS, now)
         with atomic(db):
             for at in range(SESSIONS):
-                _store_session(db, at, _on_branch(place, at, branches), now)
+                _store_session(db, at, _on_branch(location, at, branches), now)
             for at in range(number):
-                told_of |= _store(db, repository, at, number, _on_branch(place, at % SESSIONS, branches), now)
+                told_of |= _store(db, repository, at, number, _on_branch(location, at % SESSIONS, branches), now)
     return told_of
 
 
-def _on_branch(place: Place, session: int, branches: Sequence[str]) -> Place:
+def _on_branch(location: Location, session: int, branches: Sequence[str]) -> Location:
     """Every third session worked on a branch."""
-    return replace(place, branch=branches[session // 3 % len(branches)]) if session % 3 == 0 else place
+    return replace(location, branch=branches[session // 3 % len(branches)]) if session % 3 == 0 else location
 
 
-def _store_session(db: sqlite3.Connection, at: int, place: Place, now: datetime) -> None:
-    event = Event(f"n{at}", "Stop", f"s{at}", now - _EVERY * (SESSIONS - at), place.root)
-    sessions.touch(db, event, place)
+def _store_session(db: sqlite3.Connection, at: int, location: Location, now: datetime) -> None:
+    event = Event(f"n{at}", "Stop", f"s{at}", now - _EVERY * (SESSIONS - at), location.root)
+    sessions.touch(db, event, location)
     told = SessionSummary(headline=f"Work on part {at} of the repository", completed=f"Part {at} is done and tested.")
     sessions.set_summary(db, event.session, told, now)
 
 
 def _store(
-    db: sqlite3.Connection, repository: MadeRepository, at: int, number: int, place: Place, now: datetime
+    db: sqlite3.Connection, repository: MadeRepository, at: int, number: int, location: Location, now: datetime
 ) -> set[tuple[int, int]]:
     told = random.Random(at)
     files = told.sample(range(repository.files), told.choice((1, 1, 2)))
@@ -80,15 +80,15 @@ def _store(
         anchors=tuple(map(anchor_to, changes)),
         created_at=moment,
         last_seen_at=moment,
-        scope=f"project:{place.project}",
-        project=place.project,
+        scope=f"project:{location.project}",
+        project=location.project,
         session=session,
-        branch=place.branch,
-        commit=place.commit,
+        branch=location.branch,
+        commit=location.commit,
     )
     memories.put(db, memory, f"turn {at}", moment)
     symbol_changes.add(
-        db, f"turn {at}", Turn(f"turn {at}", session, place.project, "", ()), place.branch, changes, moment
+        db, f"turn {at}", Turn(f"turn {at}", session, location.project, "", ()), location.branch, changes, moment
     )
     return set(functions)
 

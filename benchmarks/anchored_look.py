@@ -13,14 +13,15 @@ from benchmarks.anchored_repository import MadeRepository
 from benchmarks.figures import Figure, p95
 from benchmarks.stage import Stage
 from claude_mem_lite.code.freshness.checkout_view import ChangeState, Checkout
-from claude_mem_lite.code.freshness.scanner import CHECK_S, Looking, time_for_context
+from claude_mem_lite.code.freshness.scanner import StalenessScanner, context_budget
 from claude_mem_lite.code.freshness.verdicts import Freshness
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading, open_for_writing
+from claude_mem_lite.limits import LIMITS
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store.branches import Hidden
@@ -37,7 +38,7 @@ def looks(made: Stage, repository: MadeRepository, other_branch: str) -> Iterato
     shutil.copy(made.home.memory_db, home.memory_db)
     with closing(open_for_writing(home.memory_db)) as db:
         yield from _builds(home, repository, "nothing known of the code", _COLD_BUILDS, is_cold=True)
-        looking = Looking(home, db, _now, lambda _: False)
+        looking = StalenessScanner(home, db, _now, lambda _: False)
         yield from _steps(looking, repository, "first look over all memories")
         retired = db.execute("select count(*) from retirements").fetchone()[0]
         yield Figure("memories that the look retired", retired, "", note="by what became of their code or branch")
@@ -55,7 +56,7 @@ def _builds(
 ) -> Iterator[Figure]:
     """The time that this process works on a context, with and without a look, and what it could not tell of."""
     with closing(open_for_writing(home.memory_db)) as db:
-        looking = Looking(home, db, _now, lambda _: False)
+        looking = StalenessScanner(home, db, _now, lambda _: False)
         connect = partial(open_for_reading, home.memory_db)
         looked, unlooked = [], []
         verdicts: Counter[str] = Counter()
@@ -63,20 +64,20 @@ def _builds(
             if is_cold:
                 looking.release()
                 home.code_db.unlink(missing_ok=True)
-            place = find_place(str(repository.root))
+            place = find_location(str(repository.root))
             began = time.process_time()
-            checkout = Noting(looking.checkout(db, place, time_for_context()), verdicts)
-            build(connect, Occasion(place, _now(), checkout=checkout), Config().budget_tokens)
+            checkout = Noting(looking.checkout(db, place, context_budget(LIMITS)), verdicts)
+            build(connect, ContextRequest(place, _now(), checkout=checkout), Config().budget_tokens)
             looked.append((time.process_time() - began) * 1000)
             began = time.process_time()
-            build(connect, Occasion(place, _now()), Config().budget_tokens)
+            build(connect, ContextRequest(place, _now()), Config().budget_tokens)
             unlooked.append((time.process_time() - began) * 1000)
         looking.release()
     what = f"processor time of a context, {name}"
     yield Figure(f"{what}, p95", round(p95(looked), 1), "ms", note=spread(looked))
     yield Figure(f"{what}, without a look, p95", round(p95(unlooked), 1), "ms", note=spread(unlooked))
     share = verdicts["unknown"] / verdicts.total()
-    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may work {CHECK_S * 1000:g} ms on its looks"
+    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may work {LIMITS.check_s * 1000:g} ms on its looks"
     yield Figure(f"memories it could not tell of, {name}", round(share, 3), "", note=note)
 
 
@@ -100,8 +101,8 @@ class Noting:
         return self._checkout.states(changes)
 
 
-def _steps(looking: Looking, repository: MadeRepository, name: str) -> Iterator[Figure]:
-    looking.request_scan(find_place(str(repository.root)))
+def _steps(looking: StalenessScanner, repository: MadeRepository, name: str) -> Iterator[Figure]:
+    looking.request_scan(find_location(str(repository.root)))
     taken = []
     more = True
     while more:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from benchmarks.ranking import Rank, added, best_of
 from benchmarks.transcripts import RawTurn
 from claude_mem_lite.embed.embedder import StaticTable
-from claude_mem_lite.models import Filters
 from claude_mem_lite.search.indexer import read_documents
 from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.search_values import Filters
 from claude_mem_lite.text import index_text, query_words
 
 CHUNK_CHARACTERS = 900
@@ -110,7 +110,7 @@ class WholeModel:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         return [vector.astype(np.float32).tobytes() for vector in self._encode(texts)]
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         pass
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, keep, p95
 from benchmarks.stage import Stage, stage
-from claude_mem_lite.client.responses import Where
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.client.queries import Where
+from claude_mem_lite.responses.code import CodeResponse
 
 MAX_NAMES = 300
 SECOND_MS = 100
@@ -71,23 +71,21 @@ def _measure(made: Stage, root: Path, name: str) -> Iterator[Figure]:
     yield Figure("memory of the worker, more than before", round(_resident_mb(made) - before, 1), "MB")
 
 
-def _asked(made: Stage, root: Path, what: str, name: str) -> tuple[float, JsonObject]:
-    """The seconds until the answer is there, and the answer."""
+def _asked(made: Stage, root: Path, what: str, name: str) -> tuple[float, CodeResponse]:
+    """Return the seconds until the response, and the response."""
     began = time.perf_counter()
     while True:
-        answer = made.client.code(what, name, Where(str(root)), limit=50)
-        if "reading" not in answer:
-            return time.perf_counter() - began, answer
+        response = made.client.code(what, name, Where(str(root)), limit=50)
+        if response.reading is None:
+            return time.perf_counter() - began, response
 
 
 def _names(made: Stage, root: Path, files: Sequence[Path]) -> list[str]:
     """Names of symbols, spread over all files."""
     found: list[str] = []
     for path in files:
-        _, answer = _asked(made, root, "symbols", str(path.relative_to(root)))
-        symbols = answer["symbols"]
-        assert isinstance(symbols, list)
-        found += [f"{one['file']}::{one['name']}" for one in symbols if isinstance(one, dict)]
+        _, response = _asked(made, root, "symbols", str(path.relative_to(root)))
+        found += [f"{symbol.file}::{symbol.name}" for symbol in response.symbols]
     return found[:: len(found) // MAX_NAMES + 1]
 
 

@@ -36,12 +36,13 @@ from benchmarks.unrelated_queries import SORTS, UNRELATED
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.embedder import StaticTable
-from claude_mem_lite.models import Filters, Hit, Memory
+from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
-from claude_mem_lite.search.certainty import FLOOR, FLOOR_BY_WORDS
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.indexer import Indexing
+from claude_mem_lite.search.rank_fusion import FLOOR, FLOOR_BY_WORDS
 from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.text import STOPWORDS

@@ -19,7 +19,6 @@ from benchmarks.figures import Figure, keep
 from benchmarks.product import imported
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data, strings
-from claude_mem_lite.compress.model.prices import Prices, prices_of
 from claude_mem_lite.compress.model.request import ask
 from claude_mem_lite.compress.model.turn_digest import is_worth_asking
 from claude_mem_lite.config import DEFAULT_MODELS, Config
@@ -27,9 +26,10 @@ from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.inbox.model_queue import ModelTurns
-from claude_mem_lite.knowledge.model_rewrite import Question, question_about
-from claude_mem_lite.models import CallLimits, Completion, JsonObject
+from claude_mem_lite.knowledge.model_rewrite import TurnQuestion, question_about
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.providers import CallLimits, Completion, Prices, prices_of
 from claude_mem_lite.store import sessions as session_table
 
 MODEL = DEFAULT_MODELS["anthropic"]
@@ -100,7 +100,7 @@ def _calls(home: Home) -> Iterator[Call]:
             yield Call(question.turn.session, counter.sent, estimate_tokens(counter.answer), counter.longest)
 
 
-def _answer(question: Question, summary: dict[str, object]) -> str:
+def _answer(question: TurnQuestion, summary: dict[str, object]) -> str:
     """What rules made of the turn, in the form a model is asked for."""
     told = ("kind", "title", "summary", "facts", "files")
     memories = [{name: asdict(draft)[name] for name in told} for draft in question.digest.drafts]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.anchored_look import spread
 from benchmarks.figures import Figure, keep, p95
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.code.manifests.facts import read_facts, signature
 from claude_mem_lite.context.project_setting import detect
 from claude_mem_lite.db.connection import atomic, open_for_writing
@@ -42,7 +42,7 @@ def main() -> int:
 def _measured(folder: Path, size: int, version: int) -> Iterator[Figure]:
     root = folder / f"{size}-{version}"
     paths = _make(root, size, version)
-    place = find_place(str(root))
+    location = find_location(str(root))
     with open_for_writing(folder / f"{size}-{version}.db") as db:
         now = datetime.now(UTC)
         migrate(db, MEMORY_MIGRATIONS, now)
@@ -50,14 +50,14 @@ def _measured(folder: Path, size: int, version: int) -> Iterator[Figure]:
         for number in range(5):
             told = SessionSummary(headline=f"Work on part {number}", files_edited=tuple(edited[number::5]))
             with atomic(db):
-                sessions.touch(db, Event(f"e{number}", "Stop", f"s{number}", now, str(root)), place)
+                sessions.touch(db, Event(f"e{number}", "Stop", f"s{number}", now, str(root)), location)
                 sessions.set_summary(db, f"s{number}", told, now)
         for path in edited[:3]:
             (root / path).write_text("changed = True\n")
         times = []
         for _ in range(_RUNS):
             began = time.perf_counter()
-            found = detect(db, place)
+            found = detect(db, location)
             times.append((time.perf_counter() - began) * 1000)
     named = sum(Path(path).name in found.query.split() for path in edited[:3])
     note = f"{spread(times)}; {found.language}, {named} of 3 changed files named"

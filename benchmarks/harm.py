@@ -29,13 +29,13 @@ from claude_mem_lite.context.failure_hints import known_fixes
 from claude_mem_lite.context.file_hints import about_file
 from claude_mem_lite.context.prompt.builder import build_for_prompt
 from claude_mem_lite.context.prompt.keywords import defaults
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.embedder import StaticTable
-from claude_mem_lite.knowledge import transfer
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.knowledge.quarantine import checked
-from claude_mem_lite.models import Memory, Place, ToolCall
+from claude_mem_lite.models import Location, Memory, ToolCall
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories
@@ -71,7 +71,7 @@ class Pair:
     """Two memories with the same words, and what asks for both."""
 
     sort: str
-    place: Place
+    place: Location
     good: Memory
     bad: Memory
     prompt: str
@@ -109,10 +109,10 @@ def _fill(path: Path) -> list[Pair]:
                     project = places[at % len(places)].project
                     memories.insert(db, replace(memory, project=project, scope=f"project:{project}"), NOW)
         given = [checked(one) for pair in pairs for one in (pair.good, pair.bad)]
-        transfer.take_in(db, [transfer.Given(one, ()) for one in given], NOW)
+        remember.import_memories(db, [remember.ImportedMemory(one, ()) for one in given], NOW)
         with atomic(db):
             memories.remove(db, [pair.bad.id for pair in pairs if pair.sort == "forgotten"], NOW)
-        transfer.take_in(db, [transfer.Given(checked(pair.bad), ()) for pair in pairs], NOW)
+        remember.import_memories(db, [remember.ImportedMemory(checked(pair.bad), ()) for pair in pairs], NOW)
     return pairs
 
 
@@ -139,7 +139,7 @@ def _pair(sort: str, at: int, one: str, two: str, three: str) -> Pair:
     poison = {"detail": _POISONED[sort][at]} if sort in _POISONED else {}
     bad = replace(good, id=short_id("bad", one, two), **{**told, **poison, **CLASSES[sort]})  # type: ignore[arg-type]
     prompt = f"Why does the {one} {two} in {file} keep its {three} the way it does?"
-    return Pair(sort, Place(project, one, _ROOT), good, bad, prompt, call, file)
+    return Pair(sort, Location(project, one, _ROOT), good, bad, prompt, call, file)
 
 
 def _held_back(db: sqlite3.Connection, pairs: Sequence[Pair]) -> int:
@@ -163,18 +163,18 @@ def _prompts(db: sqlite3.Connection, pairs: Sequence[Pair]) -> Counts:
     weigh = Search(StaticTable(), VectorIndex()).score_memories
     given = []
     for pair in pairs:
-        made = build_for_prompt(db, pair.prompt, Occasion(pair.place, NOW), (), 2_000, defaults(), weigh)
+        made = build_for_prompt(db, pair.prompt, ContextRequest(pair.place, NOW), (), 2_000, defaults(), weigh)
         given.append({item.source for item in made.items})
     return _count(pairs, given)
 
 
 def _failures(db: sqlite3.Connection, pairs: Sequence[Pair]) -> Counts:
-    found = [known_fixes(db, pair.call, Occasion(pair.place, NOW), ()) for pair in pairs]
+    found = [known_fixes(db, pair.call, ContextRequest(pair.place, NOW), ()) for pair in pairs]
     return _count(pairs, [{one.memory.id for one in given} for given in found])
 
 
 def _files(db: sqlite3.Connection, pairs: Sequence[Pair]) -> Counts:
-    found = [about_file(db, f"{_ROOT}/{pair.file}", Occasion(pair.place, NOW), ()) for pair in pairs]
+    found = [about_file(db, f"{_ROOT}/{pair.file}", ContextRequest(pair.place, NOW), ()) for pair in pairs]
     return _count(pairs, [{one.memory.id for one in given} for given in found])
 
 
@@ -187,7 +187,7 @@ def _starts(path: Path, pairs: Sequence[Pair]) -> Counts:
     connect = partial(open_for_reading, path)
     for place in {pair.place.project: pair.place for pair in pairs}.values():
         here = [pair for pair in pairs if pair.place.project == place.project]
-        chosen = build(connect, Occasion(place, NOW), Config().budget_tokens).chosen
+        chosen = build(connect, ContextRequest(place, NOW), Config().budget_tokens).chosen
         ids = {one.item.source for one in chosen}
         sort = here[0].sort
         found[sort, "good"] = int(any(pair.good.id in ids for pair in here))

@@ -15,7 +15,7 @@ from benchmarks.figures import Figure
 from benchmarks.poison import orders
 from benchmarks.stage import Stage, stage
 from benchmarks.synthetic import Language
-from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.models import JsonObject
 
 SESSIONS = 40
 _DRAIN_S = 300.0
@@ -50,8 +50,8 @@ def measure() -> list[Figure]:
             _fail(made, case, f"good-{at}")
         made.client.drain(_DRAIN_S)
         answers = {
-            "prompt": [text(made.client.prompt_context(str(one.folder), one.prompt).get("context")) for one in cases],
-            "start": [text(made.client.context(str(one.folder), _BUDGET_TOKENS).get("context")) for one in cases],
+            "prompt": [made.client.prompt_context(str(one.folder), one.prompt).context for one in cases],
+            "start": [made.client.context(str(one.folder), _BUDGET_TOKENS).context for one in cases],
         }
     return [figure for moment, given in answers.items() for figure in _figures(moment, cases, given)]
 

@@ -127,7 +127,7 @@ def _many_at_once(made: Stage) -> Iterator[Figure]:
         hook.communicate(data)[0] != b"" or hook.returncode != 0 for hook, data in zip(running, sent, strict=True)
     )
     made.until_answer()  # by the worker that the hooks started, or none
-    counts = made.client.drain(60.0).counts
+    counts = made.client.drain(60.0)
     workers = made.home.worker_log.read_text().count('"worker up"')
     yield Figure(f"{AT_ONCE} hooks at once, worker cold: events lost", AT_ONCE - counts.done - counts.skipped, "", 0)
     yield Figure(f"{AT_ONCE} hooks at once: hooks that failed or said something", failed, "", 0)

@@ -7,7 +7,6 @@ worked on the project, with the branch of the session in its HEAD, and the files
 committed, by which the product looks for what matters as well."""
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,12 +16,15 @@ from benchmarks.injection_worker import MovedClock, send_hook, served
 from benchmarks.sightings import PastSession, Tree, past_sessions, tree_at, write_tree
 from benchmarks.transcripts import Data
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Wanted, Where
+from claude_mem_lite.client.queries import Wanted, Where
 from claude_mem_lite.client.worker_process import wait_until
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.event_names import time_of
-from claude_mem_lite.importers.transcript_turns import PastTurn
-from claude_mem_lite.models import WORK_KINDS, JsonObject, JsonValue, text, texts
+from claude_mem_lite.importers.transcript_turns import TranscriptTurn
+from claude_mem_lite.models import WORK_KINDS, JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.responses.context import ContextResponse
+from claude_mem_lite.responses.memories import MemoryRecord
 from claude_mem_lite.timestamps import utc_now
 
 FIRST = 10
@@ -127,14 +129,15 @@ class Walk:
         newest = self._client.memories(where, Wanted(kinds=WORK_KINDS), limit=NEWEST)
         return Visit(
             session=session,
-            text=str(told["context"]),
+            text=told.context,
             shown=self._shown(told),
-            is_same=given == told["context"],
+            is_same=given == told.context,
             smaller={
-                budget: (str(less["context"]), self._shown(less))
-                for budget, less in zip(self._budgets, smaller, strict=True)
+                budget: (less.context, self._shown(less)) for budget, less in zip(self._budgets, smaller, strict=True)
             },
-            headlines={text(one["id"]): (_moment(one["last_event_at"]), _headline(one)) for one in earlier},
+            headlines={
+                past.id: (datetime.fromisoformat(past.last_event_at), past.summary.headline) for past in earlier
+            },
             newest=tuple(_remembered(one) for one in newest),
         )
 
@@ -152,19 +155,17 @@ class Walk:
         assert isinstance(told, str)
         return told
 
-    def _shown(self, told: JsonObject) -> tuple[Shown, ...]:
-        items = told["items"]
-        assert isinstance(items, list)
-        given = [item for item in items if isinstance(item, dict) and str(item["line"]) in str(told["context"])]
+    def _shown(self, built: ContextResponse) -> tuple[Shown, ...]:
         return tuple(
-            Shown(str(one["layer"]), str(one["line"]), str(one["source"]), self._files(str(one["source"])))
-            for one in given
+            Shown(item.layer, item.line, item.source, self._files(item.source))
+            for item in built.items
+            if item.line in built.context
         )
 
     def _files(self, source: str) -> frozenset[str] | None:
         if source in self.past:
             return None
-        return frozenset(texts(self._client.memory(source)["files"]))
+        return frozenset(self._client.memory(source).files)
 
     def check_out(self, place: int) -> None:
         """Have the checkout of a session at this moment, with all code read that memories tell of, as a look in the
@@ -183,11 +184,11 @@ class Walk:
     def _set_branch(self, branch: str) -> None:
         (self.root / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch or 'main'}\n")
 
-    def _turns(self) -> Iterator[PastTurn]:
+    def _turns(self) -> Iterator[TranscriptTurn]:
         for session in self.listed:
             yield from (turn for turn in self.past[session.id].turns if turn.name not in self._sent)
 
-    def _import(self, turns: Sequence[PastTurn]) -> None:
+    def _import(self, turns: Sequence[TranscriptTurn]) -> None:
         batch: list[JsonObject] = []
         size = 0
         for turn in sorted(turns, key=_ended_at):
@@ -204,10 +205,10 @@ class Walk:
         self._wait_until_indexed()
 
     def _wait_until_indexed(self) -> None:
-        if not wait_until(lambda: not self._client.index()["waiting"], time.monotonic() + _DRAIN_S):
+        if not wait_until(lambda: not self._client.index().waiting, Deadline.after(_DRAIN_S)):
             raise SystemExit("not everything could be indexed")
 
-    def _moved(self, turn: PastTurn) -> JsonObject:
+    def _moved(self, turn: TranscriptTurn) -> JsonObject:
         """The turn as if it had been in the one checkout."""
         told = json.dumps(turn.as_json())
         for root in self._roots:
@@ -224,19 +225,10 @@ def _listed(data: Data) -> list[Listed]:
     ]
 
 
-def _headline(session: JsonObject) -> str:
-    summary = session["summary"]
-    return text(summary.get("headline")) if isinstance(summary, Mapping) else ""
+def _remembered(memory: MemoryRecord) -> Remembered:
+    seen_at = datetime.fromisoformat(memory.last_seen_at)
+    return Remembered(memory.kind, memory.title, seen_at, memory.files)
 
 
-def _remembered(memory: JsonObject) -> Remembered:
-    seen_at = _moment(memory["last_seen_at"])
-    return Remembered(text(memory["kind"]), text(memory["title"]), seen_at, texts(memory["files"]))
-
-
-def _moment(told: JsonValue) -> datetime:
-    return datetime.fromisoformat(text(told))
-
-
-def _ended_at(turn: PastTurn) -> datetime:
+def _ended_at(turn: TranscriptTurn) -> datetime:
     return time_of(turn.events[-1].name)

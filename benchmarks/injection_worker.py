@@ -14,11 +14,12 @@ import uvicorn
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import is_answering, wait_until
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.answers import prompt
 from claude_mem_lite.worker.api.app import make_app
-from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.services import open_loop
+from claude_mem_lite.worker.composition import open_loop
+from claude_mem_lite.worker.services import Services
 
 _START_S = 30.0
 _HOOK_S = 60.0
@@ -36,22 +37,22 @@ class MovedClock:
 
 
 @contextmanager
-def served(home: Home, clock: MovedClock) -> Iterator[Loop]:
+def served(home: Home, clock: MovedClock) -> Iterator[Services]:
     """The worker at work: its jobs in one thread, its API on the home's socket in another."""
     with open_loop(home, clock) as loop:
-        app = make_app(loop, lambda: None)
+        app = make_app(loop.services, lambda: None)
         config = uvicorn.Config(app, uds=str(home.socket), log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(config)
         threads = [threading.Thread(target=loop.run), threading.Thread(target=server.run)]
         for thread in threads:
             thread.start()
         try:
-            if not wait_until(lambda: is_answering(Client(home)), time.monotonic() + _START_S):
+            if not wait_until(lambda: is_answering(Client(home)), Deadline.after(_START_S)):
                 raise SystemExit("the worker does not answer")
-            yield loop
+            yield loop.services
         finally:
             server.should_exit = True
-            loop.stop()
+            loop.services.shutdown.stop()
             for thread in threads:
                 thread.join()
 

@@ -1,8 +1,8 @@
 """`python -m benchmarks.left_steps DATA …`: are the steps that a session is said to leave open those that readers saw?
 
 On labelled turns (docs/labels.md), by the sentences that readers marked as what is left. A rule of
-`compress/rules/next_steps.py` stays only while it is right four times in five; most of what is left is told in so many
-other ways that nothing is said of it."""
+`compress/compose/next_steps.py` stays only while it is right four times in five; most of what is left is told in so
+many other ways that nothing is said of it."""
 
 import sys
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from pathlib import Path
 from training.examples import Example, examples
 
 from benchmarks.figures import Figure, keep
-from claude_mem_lite.compress.rules.next_steps import step_of
+from claude_mem_lite.compress.compose.next_steps import step_of
 
 MIN_PRECISION = 0.8
 

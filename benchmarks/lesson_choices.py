@@ -13,7 +13,7 @@ from training.prompts import LabelledPrompt
 
 from benchmarks.worth import interval
 from claude_mem_lite.compress.lessons.candidates import may_be_sure
-from claude_mem_lite.compress.lessons.user_voice import spoken
+from claude_mem_lite.compress.lessons.user_voice import own_sentences
 
 SETTINGS = tuple(itertools.product((5.0, 8.0, 12.0, 20.0), (0.1, 0.2, 0.3)))
 """Pairs of strength and weight of the brief sentences."""
@@ -69,7 +69,7 @@ def _scored(
     for prompt in test:
         numbers = numbers_of(prompt)
         values = [float(row[0]) for row in scorer.lesson.scores((), numbers)] if numbers else []
-        own = spoken(prompt.past.prompt)
+        own = own_sentences(prompt.past.prompt)
         graded = zip(prompt.sentences, values, prompt.grades, strict=True)
         sure = tuple((value, grade) for text, value, grade in graded if text in own and may_be_sure(text))
         yield Chosen(prompt.project, prompt.grade, max(values, default=0.0), sure)

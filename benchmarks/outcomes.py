@@ -32,7 +32,7 @@ from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.knowledge import usage_evidence
-from claude_mem_lite.knowledge.outcomes import MIN_USED, given_of, outcome_of, score
+from claude_mem_lite.knowledge.outcomes import MIN_USED, outcome_of, score, signature_of
 from claude_mem_lite.models import Outcome
 from claude_mem_lite.store import memories, sessions
 
@@ -107,7 +107,7 @@ def _of_session(walk: Walk, session: str, labels: Sequence[Label], project: str)
             usage_evidence.WordWeights(db, told.project),
         )
         for label in labels:
-            given, memory = given_of(db, label.item), memories.find(db, label.item)
+            given, memory = signature_of(db, label.item), memories.find(db, label.item)
             if given is None or (memory and hashlib.sha256(memory.title.encode()).hexdigest()[:12] != label.title):
                 print(f"changed since it was labelled: {label.item}", file=sys.stderr)
             if given is None:

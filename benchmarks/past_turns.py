@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from claude_mem_lite.agents.claude_code import event_from_payload
-from claude_mem_lite.compress.compose.candidates import Candidate, candidates_of, plan_headings
-from claude_mem_lite.compress.toolcalls.shell import Commit
+from claude_mem_lite.compress.compose.candidates import SentenceCandidate, candidates_of, plan_headings
+from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.compress.toolcalls.steps import Agreed, Ran, Step
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
@@ -41,7 +41,7 @@ class PastTurn:
         return [commit for step in self.steps if isinstance(step, Ran) for commit in step.commits]
 
     @cached_property
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[SentenceCandidate]:
         agreed = [step.plan for step in self.steps if isinstance(step, Agreed)]
         return candidates_of(self.message, self.commits, plan_headings(self.turn.prompt, agreed))
 

@@ -52,13 +52,13 @@ class Product:
 
     def drain(self) -> None:
         drained = ensure_worker(self.home).drain(DRAIN_S)
-        if not drained.drained or drained.counts.error:
-            raise SystemExit(f"not everything could be worked on: {drained.counts}")
+        if not drained.drained or drained.error:
+            raise SystemExit(f"not everything could be worked on: {drained}")
 
     def wait_until_indexed(self) -> None:
         """Until every document has its words and its vector."""
         until = time.monotonic() + DRAIN_S
-        while self.client.index()["waiting"]:
+        while self.client.index().waiting:
             if time.monotonic() > until:
                 raise SystemExit("not everything could be indexed")
             time.sleep(0.1)

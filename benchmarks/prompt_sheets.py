@@ -13,7 +13,7 @@ from benchmarks.past_turns import past_turns
 from benchmarks.transcripts import is_typed
 from claude_mem_lite.compress.compose.candidates import fingerprint
 from claude_mem_lite.compress.prose.clean import clean, clip
-from claude_mem_lite.compress.prose.markdown import passages, sentences
+from claude_mem_lite.compress.prose.markdown import markdown_blocks, sentences
 from claude_mem_lite.text import one_line, within
 
 _MAX_BEFORE = 700
@@ -55,7 +55,7 @@ def past_prompts(folder: Path) -> Iterator[PastPrompt]:
 
 def sentences_of(prompt: str) -> list[str]:
     """Return the sentences of a prompt; headings, list items and lines of a paste count as sentences."""
-    found = passages(clip(clean(prompt), _MAX_PROMPT))
+    found = markdown_blocks(clip(clean(prompt), _MAX_PROMPT))
     return [text for part in found for text in (sentences(part.text) or [part.text])][:_MAX_SENTENCES]
 
 

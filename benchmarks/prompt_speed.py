@@ -27,10 +27,10 @@ from benchmarks.scale_home import fill
 from benchmarks.synthetic import NOW, Language
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.context.prompt.builder import build_for_prompt
 from claude_mem_lite.context.prompt.keywords import defaults
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.paths import Home
@@ -106,8 +106,8 @@ def processor_ms(filled: Path, prompts: Sequence[Asked]) -> list[float]:
         asked = json.loads(one.payload)
         began = time.thread_time()
         with closing(open_for_reading(Home(filled).memory_db)) as db:
-            occasion = Occasion(find_place(asked["cwd"]), NOW)
-            build_for_prompt(db, asked["prompt"], occasion, (), _BUDGET_TOKENS, defaults(), search.score_memories)
+            request = ContextRequest(find_location(asked["cwd"]), NOW)
+            build_for_prompt(db, asked["prompt"], request, (), _BUDGET_TOKENS, defaults(), search.score_memories)
         taken.append((time.thread_time() - began) * 1000)
     return taken[len(prompts[:WARMING]) :]
 

@@ -19,19 +19,20 @@ from benchmarks.prompts_plain import plain_choice
 from benchmarks.sightings import prompt_of
 from benchmarks.transcripts import EDITING_TOOLS, is_typed
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.code.git.project_identity import find_place
-from claude_mem_lite.context.prompt.builder import PromptContext, Weigh, build_for_prompt
+from claude_mem_lite.code.git.project_identity import find_location
+from claude_mem_lite.context.prompt.builder import PromptContext, ScoreMemories, build_for_prompt
 from claude_mem_lite.context.prompt.scoring import FLOOR
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.importers.transcript_turns import PastTurn
-from claude_mem_lite.models import Filters, ReceiptItem, Weighed
+from claude_mem_lite.importers.transcript_turns import TranscriptTurn
+from claude_mem_lite.models import ReceiptItem
+from claude_mem_lite.search_values import Filters, ScoredMemory
 from claude_mem_lite.store import memories, receipts
 from claude_mem_lite.store.index import passages
-from claude_mem_lite.worker.answers.hook_request import LaterCheckout
+from claude_mem_lite.worker.answers.hook_request import LazyCheckoutView
 from claude_mem_lite.worker.answers.prompt import EVENT, budget_of_prompt, prompt_context, synonyms_of
 from claude_mem_lite.worker.answers.reply import mark_printed
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 
 FLOORS = tuple(sorted({0.9, 1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.0, 3.3, 3.6, 4.0, 4.5, 5.0, FLOOR}))
 _DRAIN_S = 600.0
@@ -81,7 +82,7 @@ class _Told:
 class _Moment:
     at: datetime
     place: int
-    turn: PastTurn | None
+    turn: TranscriptTurn | None
     """None when the session begins."""
     number: int = 0
 
@@ -117,15 +118,15 @@ def _moments(walk: Walk) -> Iterator[_Moment]:
             yield _Moment(max(turn.began_at, session.started_at), place, turn, number)
 
 
-def _given_to(loop: Loop, session: str) -> frozenset[str]:
+def _given_to(loop: Services, session: str) -> frozenset[str]:
     with closing(open_for_reading(loop.home.memory_db)) as db:
-        return frozenset(loop.on_their_way.known(db, session).ids)
+        return frozenset(loop.in_flight.known(db, session).ids)
 
 
 class _Asking:
     """One prompt, in every way."""
 
-    def __init__(self, loop: Loop, walk: Walk, moment: _Moment, told: _Told) -> None:
+    def __init__(self, loop: Services, walk: Walk, moment: _Moment, told: _Told) -> None:
         assert moment.turn is not None
         self._loop = loop
         self._walk = walk
@@ -137,15 +138,13 @@ class _Asking:
 
     def asked(self) -> Asked:
         with closing(open_for_reading(self._loop.home.memory_db)) as db:
-            place = find_place(str(self._walk.root))
-            checkout = LaterCheckout(self._loop, db, place)
-            occasion = Occasion(place, self._moment.at, self._session.id, checkout=checkout)
+            place = find_location(str(self._walk.root))
+            checkout = LazyCheckoutView(self._loop, db, place)
+            request = ContextRequest(place, self._moment.at, self._session.id, checkout=checkout)
             weigh = _remembering(self._loop.search.score_memories)
-            built = [
-                self._at_floor(db, occasion, weigh, *one) for one in zip(FLOORS, self._told.at_floors, strict=True)
-            ]
+            built = [self._at_floor(db, request, weigh, *one) for one in zip(FLOORS, self._told.at_floors, strict=True)]
             told = self._told.plain | self._told.at_start
-            plain = plain_choice(db, self._prompt, occasion, told, synonyms_of(self._loop))
+            plain = plain_choice(db, self._prompt, request, told, synonyms_of(self._loop))
             self._told.plain |= {one.id for one in plain}
             return Asked(
                 session=self._session,
@@ -161,12 +160,12 @@ class _Asking:
             )
 
     def _at_floor(
-        self, db: sqlite3.Connection, occasion: Occasion, weigh: Weigh, floor: float, told: set[str]
+        self, db: sqlite3.Connection, request: ContextRequest, weigh: ScoreMemories, floor: float, told: set[str]
     ) -> PromptContext:
-        budget = budget_of_prompt(self._loop.config, 0)
+        budget = budget_of_prompt(self._loop.settings.config, 0)
         known = told | self._told.at_start
         ask = self._loop.search.search
-        built = build_for_prompt(db, self._prompt, occasion, known, budget, synonyms_of(self._loop), weigh, floor, ask)
+        built = build_for_prompt(db, self._prompt, request, known, budget, synonyms_of(self._loop), weigh, floor, ask)
         told |= {item.source for item in built.items}
         return built
 
@@ -191,11 +190,13 @@ class _Asking:
         return Answer(_sessions(db, given.items), given.tokens)
 
 
-def _remembering(weigh: Weigh) -> Weigh:
+def _remembering(weigh: ScoreMemories) -> ScoreMemories:
     """The same search, done once: every floor asks for the same."""
-    found: list[list[Weighed]] = []
+    found: list[list[ScoredMemory]] = []
 
-    def asked(db: sqlite3.Connection, query: str, words: Sequence[str], filters: Filters, limit: int) -> list[Weighed]:
+    def asked(
+        db: sqlite3.Connection, query: str, words: Sequence[str], filters: Filters, limit: int
+    ) -> list[ScoredMemory]:
         if not found:
             found.append(weigh(db, query, words, filters, limit))
         return found[0]

@@ -28,13 +28,14 @@ from benchmarks.product import temporary_folder
 from benchmarks.ranking import bootstrapped
 from benchmarks.stored import last_moment, memory_text, remembered
 from benchmarks.transcripts import Data
-from claude_mem_lite.code.git.project_identity import find_place
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.code.git.project_identity import find_location
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.models import Filters, Memory, Passage
+from claude_mem_lite.models import Memory, Passage
 from claude_mem_lite.paths import Home
+from claude_mem_lite.search_values import Filters
 from claude_mem_lite.worker.answers.prompt import budget_of_prompt, build_now
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 
 QUESTIONS = Path(__file__).parent / "labels" / "questions.jsonl"
 TOP = 5
@@ -107,12 +108,12 @@ def _filled(data: Data, folder: Path) -> MovedClock:
         return MovedClock(last_moment(db) + timedelta(days=1))
 
 
-def _asked(loop: Loop, root: Path, question: Question, raw: Sequence[str]) -> Outcome:
-    place = find_place(str(root))
+def _asked(loop: Services, root: Path, question: Question, raw: Sequence[str]) -> Outcome:
+    place = find_location(str(root))
     with closing(open_for_reading(loop.home.memory_db)) as db:
         hits = loop.search.search(db, question.text, Filters(project=place.project), loop.clock(), TOP)
-        occasion = Occasion(place, loop.clock(), "asking")
-        built = build_now(loop, db, question.text, occasion, (), budget_of_prompt(loop.config, 0))
+        request = ContextRequest(place, loop.clock(), "asking")
+        built = build_now(loop, db, question.text, request, (), budget_of_prompt(loop.settings.config, 0))
     found = [_text(hit.found) for hit in hits]
     return Outcome(question, _first(question, found), _first(question, raw), built.text, built.tokens)
 

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.figures import Figure, p95
 from benchmarks.stage import Stage, stage
 from benchmarks.synthetic import Language, topic_of
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.knowledge import remember
@@ -34,9 +34,7 @@ def measure() -> Iterator[Figure]:
             began = time.perf_counter()
             answer = made.client.context(str(made.folder), None)
             taken.append((time.perf_counter() - began) * 1000)
-            tokens = answer["tokens"]
-            assert isinstance(tokens, int)
-            told.append(tokens)
+            told.append(answer.tokens)
         made.stop_worker()
     note = f"{BUILDS} questions to a running worker, with search by words and meaning, {min(told)} tokens at least"
     yield Figure(f"start context, {MEMORIES} memories, p95", round(p95(taken), 1), "ms", 200, note=note)
@@ -45,7 +43,7 @@ def measure() -> Iterator[Figure]:
 def fill(made: Stage, *, memories: int, sessions: int) -> None:
     """Memories of made-up words as frequent as words are: what search takes depends on how many have each."""
     language, draws = Language(), np.random.default_rng(7)
-    place = find_place(str(made.folder))
+    location = find_location(str(made.folder))
     now = datetime.now(UTC)
 
     def texts(session: int, *lengths: int) -> list[str]:
@@ -58,7 +56,7 @@ def fill(made: Stage, *, memories: int, sessions: int) -> None:
         with atomic(db):
             for number in range(sessions):
                 event = Event(f"n{number}", "Stop", f"s{number}", now - timedelta(hours=number), str(made.folder))
-                session_table.touch(db, event, place)
+                session_table.touch(db, event, location)
                 headline, completed = texts(number, 12, 30)
                 told = SessionSummary(headline=headline, completed=completed)
                 session_table.set_summary(db, f"s{number}", told, now)
@@ -72,8 +70,8 @@ def fill(made: Stage, *, memories: int, sessions: int) -> None:
                     summary=summary,
                     created_at=at,
                     last_seen_at=at,
-                    scope=f"project:{place.project}",
-                    project=place.project,
+                    scope=f"project:{location.project}",
+                    project=location.project,
                     session=f"s{number % sessions}",
                 )
                 remember.add(db, memory, str(number), now)

@@ -17,8 +17,7 @@ from typing import TypeVar, cast
 from benchmarks.figures import Figure, keep
 from benchmarks.transcripts import Data
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.safety.connection_secrets import CONNECTIONS
-from claude_mem_lite.safety.positional_secrets import COMMANDS
+from claude_mem_lite.safety.positional_secrets import spots
 from claude_mem_lite.safety.prefilter import Signs
 from claude_mem_lite.safety.private_keys import JWT_SIGNS, KEY_SIGNS
 from claude_mem_lite.safety.redact import redact_json, texts_of
@@ -31,7 +30,7 @@ OF_RULES = [
     KEY_SIGNS,
     JWT_SIGNS,
     *(one.signs for one in formats()),
-    *(spot.signs for spot in (*CONNECTIONS, *COMMANDS)),
+    *(spot.signs for spot in spots()),
 ]
 
 
@@ -50,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments:
         figures += _measured("recorded sessions", list(_recorded(Path(arguments[0]))), with_re2)
     figures.append(Figure("formats", len(formats()), "patterns"))
-    figures.append(Figure("commands, connections and files", len(COMMANDS) + len(CONNECTIONS), "patterns"))
+    figures.append(Figure("commands, connections and files", len(spots()), "patterns"))
     for figure in figures:
         print(figure.line())
     return keep("redaction", "Redaction", figures, "python -m benchmarks.redaction [DATA]")

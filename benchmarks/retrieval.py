@@ -28,11 +28,11 @@ from benchmarks.ranking import MEASURES, Measured, Outcome, Rank, difference, ou
 from benchmarks.stored import last_moment, remembered
 from benchmarks.transcripts import Data, Query, plain_turns
 from claude_mem_lite.embed.embedder import StaticTable
-from claude_mem_lite.models import Filters
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.rank_fusion import RULE, RankingRule
 from claude_mem_lite.search.snippets import rank_sessions
 from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.search_values import Filters
 
 HITS = 200
 FOLDS = 5

@@ -27,7 +27,7 @@ from benchmarks.scale_home import Filled, fill
 from benchmarks.scale_queries import QUERIES, WARMING, ScaleQuery, filtered, queries
 from benchmarks.synthetic import NOW, Language
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Where
+from claude_mem_lite.client.queries import Where
 from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.embedder import StaticTable
@@ -103,8 +103,8 @@ class Searching:
             self._index.nearest(db, vector, query.filters, CANDIDATES)
             return _ms_since(began)
 
-    def let_go(self) -> None:
-        self._search.let_go()
+    def release(self) -> None:
+        self._search.release()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -125,10 +125,10 @@ def main(arguments: Sequence[str]) -> int:
     return keep("scale", "Scale", figures, "make bench-scale")
 
 
-def search(folder: Path, size: int) -> Searched:
+def search(folder: Path, size: int, number: int = QUERIES) -> Searched:
     """Ask everything."""
     language = Language()
-    asked, others = queries(language, QUERIES, 1, size), queries(language, WARMING, 2, size)
+    asked, others = queries(language, number, 1, size), queries(language, WARMING, 2, size)
     resident_mb = {"before": _resident_mb(os.getpid())}
     searching = Searching(Home(folder))
     first, *_ = map(searching.ask, others)
@@ -138,7 +138,7 @@ def search(folder: Path, size: int) -> Searched:
     resident_mb["after searches"] = _resident_mb(os.getpid())
     by_words, by_meaning = tuple(map(searching.by_words, asked)), tuple(map(searching.by_meaning, asked))
     with_filters = {name: tuple(map(searching.ask, chosen)) for name, chosen in filtered(language, asked, size)}
-    searching.let_go()
+    searching.release()
     resident_mb["let go"] = _resident_mb(os.getpid())
     again = searching.ask(others[0])
     return Searched(

@@ -18,7 +18,7 @@ from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.knowledge import remember
-from claude_mem_lite.models import Event, Memory, Place
+from claude_mem_lite.models import Event, Location, Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.store import memories, sessions, turns
@@ -101,9 +101,9 @@ def _store(db: sqlite3.Connection, made: Sequence[Memory], turns: Sequence[Synth
 
 
 def _store_turn(db: sqlite3.Connection, turn: SyntheticTurn) -> None:
-    place = Place(turn.project, turn.project.rpartition("/")[2], f"/{turn.project}", "main")
+    location = Location(turn.project, turn.project.rpartition("/")[2], f"/{turn.project}", "main")
     event = Event(turn.key, "Stop", turn.session, turn.at, f"/{turn.project}")
-    sessions.touch(db, event, place)
+    sessions.touch(db, event, location)
     turns.add_turn(db, turn.key, event, turn.asked, turn.answered)
 
 

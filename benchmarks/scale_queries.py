@@ -24,21 +24,22 @@ from benchmarks.synthetic import (
     batch,
     project_id,
 )
-from claude_mem_lite.models import Filters, Memory
+from claude_mem_lite.models import Memory
+from claude_mem_lite.search_values import Filters
 
 QUERIES = 300
 WARMING = 20
 Class = Literal["common", "content", "names"]
-Place = Literal["all", "huge", "small"]
+Location = Literal["all", "huge", "small"]
 _CLASSES: tuple[Class, ...] = ("common", "content", "names")
-_PLACES: tuple[Place, ...] = ("all", "huge", "all", "small")
+_PLACES: tuple[Location, ...] = ("all", "huge", "all", "small")
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleQuery:
     text: str
     kind: Class
-    place: Place
+    place: Location
     filters: Filters
 
 
@@ -67,7 +68,7 @@ def filtered(language: Language, given: Sequence[ScaleQuery], size: int) -> Iter
         yield name, [replace(one, filters=replace(asked, project=one.filters.project)) for one in given[:60]]
 
 
-def _project(place: Place) -> str | None:
+def _project(place: Location) -> str | None:
     if place == "all":
         return None
     return project_id(HUGE_PROJECT if place == "huge" else SMALL_PROJECT)

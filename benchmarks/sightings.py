@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.transcripts import Data
 from claude_mem_lite.event_names import time_of
-from claude_mem_lite.importers.transcript_turns import PastEvent, PastTurn
+from claude_mem_lite.importers.transcript_turns import TranscriptEvent, TranscriptTurn
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
@@ -44,7 +44,7 @@ class PastSession:
     began_at: datetime
     branch: str
     root: str
-    turns: tuple[PastTurn, ...]
+    turns: tuple[TranscriptTurn, ...]
     seen: Mapping[str, Sequence[Sighting]]
     """By the name of the turn."""
 
@@ -67,7 +67,7 @@ def past_sessions(data: Data, now: datetime) -> list[PastSession]:
     return sorted(found, key=lambda session: session.began_at)
 
 
-def prompt_of(turn: PastTurn) -> str:
+def prompt_of(turn: TranscriptTurn) -> str:
     """What a turn was asked; empty when it began without a prompt."""
     asked = (event.payload for event in turn.events if event.payload.get("hook_event_name") == "UserPromptSubmit")
     return next((text(payload.get("prompt")) for payload in asked), "")
@@ -108,7 +108,7 @@ def write_tree(root: Path, tree: Tree, before: Tree) -> None:
             path.write_text(held, encoding="utf-8", errors="replace", newline="")
 
 
-def _seen(event: PastEvent) -> Iterator[Sighting]:
+def _seen(event: TranscriptEvent) -> Iterator[Sighting]:
     payload = event.payload
     root = text(payload.get("cwd")).rstrip("/")
     for file, before, after in _states(payload, root):

@@ -25,12 +25,12 @@ from benchmarks.silent_prompts import NEW_TOPICS, OTHER_LANGUAGES, PASTED_LOGS, 
 from benchmarks.synthetic import BATCH, NOW, SPAN, Language, batch
 from benchmarks.transcripts import Data
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Wanted, Where
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.client.queries import Wanted, Where
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.embedder import StaticTable
-from claude_mem_lite.models import WORK_KINDS, Memory, text
+from claude_mem_lite.models import WORK_KINDS, Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.store import memories
@@ -87,7 +87,7 @@ def _measure(data: Data | None, folder: Path) -> Iterator[Figure]:
         home, root, at = Home(folder / "home"), folder / "checkout", NOW
         home.make()
         root.mkdir()
-    recorded = fill_up(home, find_place(str(root)).project, at)
+    recorded = fill_up(home, find_location(str(root)).project, at)
     with served(home, MovedClock(at)):
         listed = _some_memories(home, root, has_recorded=bool(recorded))
         titles = [(id_, Prompt("titles", title, f"title {id_}")) for id_, title in listed]
@@ -169,10 +169,10 @@ def _some_memories(home: Home, root: Path, *, has_recorded: bool) -> list[tuple[
     """Ids and titles of memories of work, evenly over all that there are; only recorded ones when there are any."""
     listed = Client(home).memories(Where(str(root)), Wanted(kinds=WORK_KINDS), limit=MEMORIES)
     found = [
-        (text(one["id"]), text(one["title"]))
-        for one in listed
-        if len(text(one["title"]).split()) >= _MIN_TITLE_WORDS
-        and not (has_recorded and text(one["session"]).startswith("session-"))
+        (memory.id, memory.title)
+        for memory in listed
+        if len(memory.title.split()) >= _MIN_TITLE_WORDS
+        and not (has_recorded and memory.session.startswith("session-"))
     ]
     return found[:: max(len(found) // ASKED_FOR, 1)][:ASKED_FOR]
 

@@ -10,12 +10,11 @@ from typing import Any
 
 from claude_mem_lite.safety import (
     code_literals,
-    connection_secrets,
     http_headers,
     named_secrets,
+    positional_secrets,
     private_keys,
     prose_secrets,
-    secret_settings,
     secret_values,
     table_secrets,
     unescaped_view,
@@ -49,13 +48,12 @@ SEPARATORS = (
     ",",
 )
 _MODULES = (
-    connection_secrets,
+    positional_secrets,
     http_headers,
     private_keys,
     code_literals,
     named_secrets,
     prose_secrets,
-    secret_settings,
     table_secrets,
     secret_values,
     unescaped_view,

@@ -20,16 +20,16 @@ from benchmarks.sightings import PastSession, Tree, tree_at, write_tree
 from benchmarks.stored import remembered
 from benchmarks.truth import SHARE, Standing, Truth, named_files
 from claude_mem_lite.client.worker_process import ensure_worker
-from claude_mem_lite.code.freshness.scanner import Looking
-from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.freshness.scanner import StalenessScanner
+from claude_mem_lite.code.freshness.time_budget import CpuBudget
 from claude_mem_lite.code.freshness.verdicts import Verdict, is_anchored
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.event_names import time_of
-from claude_mem_lite.importers.transcript_turns import PastTurn
+from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memories
@@ -100,12 +100,12 @@ class Walk:
                     yield Visit(session.id, tuple(self._see(db, session, own)))
         self._import(list(self._turns()))
 
-    def _turns(self) -> Iterator[PastTurn]:
+    def _turns(self) -> Iterator[TranscriptTurn]:
         for session in self._sessions:
             yield from (turn for turn in session.turns if turn.name not in self._sent)
 
-    def _import(self, turns: list[PastTurn]) -> None:
-        batch: list[PastTurn] = []
+    def _import(self, turns: list[TranscriptTurn]) -> None:
+        batch: list[TranscriptTurn] = []
         size = 0
         for turn in sorted(turns, key=_ended_at):
             batch.append(turn)
@@ -115,19 +115,19 @@ class Walk:
                 batch, size = [], 0
         self._send(batch)
 
-    def _send(self, turns: Sequence[PastTurn]) -> None:
+    def _send(self, turns: Sequence[TranscriptTurn]) -> None:
         if turns:
             self._client.import_turns([turn.as_json() for turn in turns])
             self._sent |= {turn.name for turn in turns}
 
     def _see(self, db: sqlite3.Connection, session: PastSession, own: frozenset[str]) -> Iterator[Seen]:
-        place = replace(find_place(session.root), root=str(self._root), branch=session.branch)
-        without = Occasion(place, session.began_at, session=session.id)
+        place = replace(find_location(session.root), root=str(self._root), branch=session.branch)
+        without = ContextRequest(place, session.began_at, session=session.id)
         connect = partial(open_for_reading, self._home.memory_db)
         lines = {one.item.source: one.item.line for one in build(connect, without, Config().budget_tokens).chosen}
         with closing(open_for_reading(self._home.memory_db)) as other:
-            looking = Looking(self._looking_home, other, utc_now, lambda _: False)
-            checkout = looking.checkout(other, place, LookTime(_TIME_S, _TIME_S))
+            looking = StalenessScanner(self._looking_home, other, utc_now, lambda _: False)
+            checkout = looking.checkout(other, place, CpuBudget(_TIME_S, _TIME_S))
             looked = build(connect, replace(without, checkout=checkout), Config().budget_tokens)
             lines_after_look = {one.item.source: one.item.line for one in looked.chosen}
             active = _active(db, place.project)
@@ -149,7 +149,7 @@ class Walk:
             )
 
 
-def _ended_at(turn: PastTurn) -> datetime:
+def _ended_at(turn: TranscriptTurn) -> datetime:
     return time_of(turn.events[-1].name)
 
 

@@ -13,10 +13,11 @@ from benchmarks.ranking import Rank, added
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.knowledge import remember
-from claude_mem_lite.models import KINDS, Filters, Memory, Session, SessionSummary
+from claude_mem_lite.models import KINDS, Memory, Session, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.search_values import Filters
 from claude_mem_lite.store import memories as memory_table
 from claude_mem_lite.store import sessions as session_table
 from claude_mem_lite.store.index import fts

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.label_files import append, read_lines
 from benchmarks.past_turns import PastTurn, past_turns
-from claude_mem_lite.compress.compose.candidates import Candidate, fingerprint
+from claude_mem_lite.compress.compose.candidates import SentenceCandidate, fingerprint
 
 LABELS = Path(__file__).parent / "labels" / "turns.jsonl"
 KINDS = ("bugfix", "feature", "refactor", "decision", "discovery", "change")
@@ -109,7 +109,7 @@ def references(answers: Iterable[Mapping[str, object]], turns: Iterable[PastTurn
         yield json.dumps(told | ({"next": left} if left else {}), ensure_ascii=False)
 
 
-def _referred(card: Mapping[str, object], by_ref: Mapping[str, Candidate], turn: str) -> dict[str, object]:
+def _referred(card: Mapping[str, object], by_ref: Mapping[str, SentenceCandidate], turn: str) -> dict[str, object]:
     carriers = card["from"]
     assert isinstance(carriers, dict)
     wrong = [role for role in carriers.values() if role.rstrip("*") not in ROLES]
@@ -123,7 +123,7 @@ def _referred(card: Mapping[str, object], by_ref: Mapping[str, Candidate], turn:
     }
 
 
-def _ref(ref: str, by_ref: Mapping[str, Candidate]) -> str:
+def _ref(ref: str, by_ref: Mapping[str, SentenceCandidate]) -> str:
     return f"{ref}:{by_ref[ref].fingerprint}"
 
 

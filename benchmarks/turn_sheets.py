@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.past_turns import PastTurn, past_turns
 from claude_mem_lite.compress.rules.command_log import trail
 from claude_mem_lite.compress.toolcalls.edits import describe, merge
-from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, Edited, open_tasks
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, FileEdited, open_tasks
 from claude_mem_lite.text import one_line, within
 
 _MAX_PROMPT = 1_000
@@ -43,7 +43,7 @@ def sheet(past: PastTurn) -> str:
 
 def _done(past: PastTurn) -> Iterator[str]:
     """Yield what the turn did: edits, commands with their outcome, answers, plans, open tasks."""
-    changes = merge(step.change for step in past.steps if isinstance(step, Edited))
+    changes = merge(step.change for step in past.steps if isinstance(step, FileEdited))
     for change in changes[:_MAX_FILES]:
         yield f"EDIT {within(describe(change), 160)}"
     if len(changes) > _MAX_FILES:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from benchmarks.figures import Figure
 from benchmarks.reading import fill
 from benchmarks.stage import Stage, payload, stage
-from claude_mem_lite.client.responses import Where
-from claude_mem_lite.worker import maintenance
+from claude_mem_lite.client.queries import Where
+from claude_mem_lite.limits import LIMITS
 
 STARTS = 10
 MANY = 100_000
-IDLE_S = maintenance.REST_S + 15
+IDLE_S = LIMITS.rest_s + 15
 INDEXED_S = 1800.0
 EVENTS = 3000
 
@@ -77,5 +77,5 @@ def _intake(made: Stage) -> Iterator[Figure]:
         time.sleep(0.01)
     seconds = time.perf_counter() - began
     yield Figure("spool intake, 20 KB events", round(EVENTS / seconds), "events/s", note="worker start included")
-    counts = made.client.drain(120.0).counts
+    counts = made.client.drain(120.0)
     yield Figure("spool intake: events lost", EVENTS - counts.done - counts.skipped, "", 0)

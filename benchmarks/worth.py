@@ -22,7 +22,7 @@ from training.learn import learn
 from benchmarks.figures import Figure, keep
 from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge
-from claude_mem_lite.compress.compose.turn import material_of
+from claude_mem_lite.compress.compose.material import material_of
 from claude_mem_lite.models import WORK_KINDS, Draft
 from claude_mem_lite.text import overlap
 

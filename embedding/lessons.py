@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from claude_mem_lite.embed.wordpieces import unjoined
+from claude_mem_lite.embed.embedder import unjoined
 from embedding.model import Matrix, MiniLM
 from embedding.texts import read_package
 

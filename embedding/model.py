@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch.nn import functional
 
-from claude_mem_lite.embed.wordpieces import Splitter
+from claude_mem_lite.embed.embedder import Splitter
 
 Matrix = NDArray[np.float32]
 

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from claude_mem_lite.paths import Home
+from tests.support.fakes import Store
+from tests.support.folders_in_memory import IN_MEMORY, is_memory_roomy
 
 # How long an example takes to make or to run tells of the machine and what else it does, not of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,6 +27,22 @@ _KEPT = (
     "PYTEST_CURRENT_TEST",
     "PYTEST_VERSION",
 )
+
+# Tests in these folders wait for processes, and a file of one test may take half a minute.
+_SLOW_FOLDERS = ("pipeline", "faults", "worker", "hook", "docs", "install", "mcp", "ui", "cli")
+_TESTS = Path(__file__).parent
+
+
+def pytest_configure() -> None:
+    """Place the folders of `tmp_path` in memory where it has room."""
+    if is_memory_roomy():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort slow folders to the front: a long file that starts last would run alone at the end of `make test`."""
+    order = {folder: number for number, folder in enumerate(_SLOW_FOLDERS)}
+    items.sort(key=lambda item: order.get(item.path.relative_to(_TESTS).parts[0], len(order)))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -69,3 +87,10 @@ def home(tmp_path: Path) -> Home:
     made = Home(tmp_path / "home")
     made.make()
     return made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Return an open memory database without memories."""
+    with Store(tmp_path / "memory.db") as made:
+        yield made

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from claude_mem_lite.compress.compose import judge
-from claude_mem_lite.compress.lessons import scorer
+from claude_mem_lite.compress.lessons import candidates
 from training.examples import examples
 from training.learn import learn
 from training.lessons import learn_lessons
@@ -33,8 +33,8 @@ def _turns(folders: Sequence[str]) -> Path:
 def _lessons(folders: Sequence[str]) -> Path:
     given = labelled_prompts(map(Path, folders))
     print(f"{len(given)} labelled prompts of {len({prompt.project for prompt in given})} projects")
-    learn_lessons(given).save(scorer.WEIGHTS)
-    return scorer.WEIGHTS
+    learn_lessons(given).save(candidates.WEIGHTS)
+    return candidates.WEIGHTS
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ from benchmarks.title_labels import TitleLabel
 from benchmarks.turn_labels import Card, Label
 
 from claude_mem_lite.compress.compose.candidates import fingerprint
+from claude_mem_lite.compress.compose.facts import TurnFacts, facts_of
 from claude_mem_lite.compress.compose.features import sentence_ngrams, turn_numbers
 from claude_mem_lite.compress.compose.headline import bare
 from claude_mem_lite.compress.compose.judge import ROLES
 from claude_mem_lite.compress.compose.titles import Title, titles_of
-from claude_mem_lite.compress.compose.turn_facts import TurnFacts, facts_of
 from claude_mem_lite.text import overlap
 
 MIN_ALIKE = 0.3

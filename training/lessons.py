@@ -5,8 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from claude_mem_lite.compress.lessons.features import lesson_numbers, previous_numbers
-from claude_mem_lite.compress.lessons.scorer import Scorer
+from claude_mem_lite.compress.lessons.candidates import Scorer, lesson_numbers, previous_numbers
 from claude_mem_lite.compress.prose.linear_model import Linear
 from training.logistic import fit, rows
 from training.prompts import LabelledPrompt, written_sentences

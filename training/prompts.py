@@ -13,7 +13,7 @@ from benchmarks.prompt_sheets import PastPrompt, past_prompts
 
 from claude_mem_lite.compress.compose.candidates import fingerprint
 from claude_mem_lite.compress.lessons.candidates import MAX_PARAGRAPH
-from claude_mem_lite.compress.lessons.user_voice import spoken
+from claude_mem_lite.compress.lessons.user_voice import own_sentences
 
 MIN_SHARED = 0.5
 """Smallest part of a labelled sentence that still stands for the sentence."""
@@ -41,7 +41,7 @@ class LabelledPrompt:
     @cached_property
     def sentences(self) -> list[str]:
         """Return the user's own sentences, as the product reads them."""
-        return spoken(self.past.prompt, MAX_PARAGRAPH)
+        return own_sentences(self.past.prompt, MAX_PARAGRAPH)
 
     @cached_property
     def lessons(self) -> list[Lesson | None]:

@@ -1,3 +1,3 @@
-"""A local-first memory for coding agents."""
+"""Local-first memory for coding agents."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""`python -m claude_mem_lite`: the command line, where its program is not on the path."""
+"""Command line as `python -m claude_mem_lite`, for machines without the program on the path."""
 
 from claude_mem_lite.cli.entry import run
 

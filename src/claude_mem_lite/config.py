@@ -1,6 +1,6 @@
-"""Every setting with its default, and what holds in one folder of them. `config_loader` reads them.
+"""Every setting with its default, and the settings in force in one folder. `config_loader` reads the file.
 
-What a setting is for stands below it: the page for users is made of that."""
+The text below a setting explains the setting: the page for users is made from these texts."""
 
 import fnmatch
 import os
@@ -15,7 +15,7 @@ from claude_mem_lite.project_config import ProjectSettings
 PROVIDERS = ("rules", "anthropic", "openai", "claude-cli")
 DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claude-haiku-4-5-20251001"}
 PRESETS = ("balanced", "layers", "codes")
-"""The layouts of the context that need not be written down."""
+"""Layouts of the context that are built in."""
 RESERVE = "reserve"
 LAYERS = (
     "handoff",
@@ -32,18 +32,18 @@ LAYERS = (
     "dec",
     "block+next",
 )
-"""What a layout of one's own can be made of."""
+"""Layers that a user's own layout may contain."""
 VARIABLES = {
     "budget_tokens": "CLAUDE_MEM_LITE_BUDGET",
     "preset": "CLAUDE_MEM_LITE_PRESET",
     "prompt_budget_tokens": "CLAUDE_MEM_LITE_PROMPT_BUDGET",
     "debug": "CLAUDE_MEM_LITE_DEBUG",
 }
-"""The settings that the environment may say, which goes before every file."""
+"""Settings with an environment variable, which takes precedence over every file."""
 
 
 class OwnPreset(NamedTuple):
-    """A layout of the user's: layers with their caps in tokens, in order of priority."""
+    """Layout written by the user: layers with their caps in tokens, in order of priority."""
 
     name: str
     caps: tuple[tuple[str, int], ...]
@@ -104,53 +104,54 @@ class Config:
 
 
 def project_settings(folder: str) -> ProjectSettings:
-    """What the repository that a folder is in says itself, as far as it may."""
+    """Return the settings in the repository of a folder, as far as a repository may set them."""
     return project_config.find(folder, PRESETS)
 
 
 def in_folder(config: Config, folder: str, environment: Mapping[str, str] = os.environ) -> Config:
-    """The settings as they hold in a folder: what its repository says may make budgets smaller, never larger.
+    """Return the settings in force in a folder. A repository may make budgets smaller, never larger.
 
-    What it excludes is not in them, because that is told from its own root: `is_excluded` knows of it."""
-    own = project_settings(folder)
-    if not own.path:
+    The exclusions of the repository are not included, because they are relative to the repository's root: see
+    `is_excluded`."""
+    repository = project_settings(folder)
+    if not repository.path:
         return config
-    budget, at_need = own.budget_tokens, own.prompt_budget_tokens
-    may_choose = own.preset and not environment.get(VARIABLES["preset"])
+    budget, prompt_budget = repository.budget_tokens, repository.prompt_budget_tokens
+    may_choose = repository.preset and not environment.get(VARIABLES["preset"])
     return replace(
         config,
         budget_tokens=config.budget_tokens if budget is None else min(config.budget_tokens, budget),
         prompt_budget_tokens=config.prompt_budget_tokens
-        if at_need is None
-        else min(config.prompt_budget_tokens, at_need),
-        preset=own.preset if may_choose else config.preset,
-        ignored_tools=tuple(dict.fromkeys((*config.ignored_tools, *own.ignored_tools))),
+        if prompt_budget is None
+        else min(config.prompt_budget_tokens, prompt_budget),
+        preset=repository.preset if may_choose else config.preset,
+        ignored_tools=tuple(dict.fromkeys((*config.ignored_tools, *repository.ignored_tools))),
     )
 
 
 def is_excluded(config: Config, folder: str) -> bool:
-    """Whether a folder, or one above it, is excluded by the user, by any spelling of its path, or by its repository."""
+    """Return whether a folder or a parent is excluded, by the user (any spelling of the path) or by the repository."""
     return matches(config.exclude, folder) or project_settings(folder).excludes(folder)
 
 
 def is_excluded_by_repository(config: Config, folder: str) -> bool:
-    """Whether the repository alone excludes a folder, and not the user."""
+    """Return whether the repository excludes a folder, and the user does not."""
     return project_settings(folder).excludes(folder) and not matches(config.exclude, folder)
 
 
 def matches(patterns: Sequence[str], folder: str) -> bool:
-    """Whether a folder, or one above it, matches a pattern of `exclude`, by any spelling of its path."""
+    """Return whether a folder or a parent matches a pattern of `exclude`, by any spelling of the path."""
     if not patterns:
         return False
     globs = [os.path.expanduser(glob).rstrip("/") for glob in patterns]
     globs += [os.path.realpath(glob) for glob in globs]
     spellings = {folder, os.path.normpath(folder), _real(folder)}
-    ancestors = {str(one) for spelling in spellings for one in (Path(spelling), *Path(spelling).parents)}
+    ancestors = {str(path) for spelling in spellings for path in (Path(spelling), *Path(spelling).parents)}
     return any(fnmatch.fnmatchcase(ancestor, glob) for glob in globs for ancestor in ancestors)
 
 
 def _real(folder: str) -> str:
     try:
         return os.path.realpath(folder)
-    except (OSError, ValueError):  # no such folder can exist
+    except (OSError, ValueError):  # no folder can have this name
         return folder

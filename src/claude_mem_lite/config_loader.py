@@ -1,16 +1,16 @@
-"""`<home>/config.toml` and the environment: read, checked, and told where each setting comes from.
+"""Loader of `<home>/config.toml` and the environment: reads, checks, and tells the source of each setting.
 
-Defaults, then the file, then the environment. An unknown key is an error."""
+The order is defaults, then the file, then the environment. An unknown key is an error."""
 
 import difflib
 import math
 import re
 import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 from claude_mem_lite.config import (
@@ -25,128 +25,108 @@ from claude_mem_lite.config import (
     project_settings,
 )
 from claude_mem_lite.errors import ConfigError
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import read_regular
+from claude_mem_lite.responses.setting import EffectiveSetting, Settings
 
-# What people call a key: it has a place, but not in a file that is shown around.
+# Names that people use for a key. A key has its own file; the settings file is often shown to others.
 _KEYS = ("api_key", "key", "anthropic_api_key", "openai_api_key", "token")
 _MAY_BE_ZERO = ("prompt_budget_tokens", "daily_tokens", "session_tokens")
 _OFF = ("0", "false", "no", "off")
 _MAX_BYTES = 1024 * 1024
-_MAX_BYTES_OF_SYNONYMS = 256 * 1024
+_MAX_SYNONYM_BYTES = 256 * 1024
 _MAX_SYNONYMS = 12
-"""Of one word."""
+"""Maximum per word."""
 _SAVED_WITHIN_S = 1.0
-_LOOK_AGAIN_S, _MAX_LOOKS = 0.01, 25
-_ONE_OF = (("sessions", "session index"), ("changed code", "function map"))
-"""Layers of which the one tells what the other does."""
-
-
-Source = Literal["default", "file", "project file", "environment"]
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting in force: what it is, and who said so."""
-
-    key: str
-    value: JsonValue
-    sources: tuple[Source, ...]
-    """More than one where a list is put together."""
+_RETRY_S, _MAX_TRIES = 0.01, 25
+_ALTERNATIVES = (("sessions", "session index"), ("changed code", "function map"))
+"""Pairs of layers with the same content."""
 
 
 def load_config(path: Path, environment: Mapping[str, str]) -> Config:
-    """The settings in force; ConfigError names the file, the key and what it could have been."""
+    """Return the settings in force; ConfigError names the file, the key and the values allowed."""
     return _with_environment(_from_file(path), environment)
 
 
-def explained(path: Path, environment: Mapping[str, str], folder: str) -> Sequence[Setting]:
-    """Every setting as it holds in a folder, with where it comes from; ConfigError as above."""
-    from_file = _given(path)
+def settings_in_force(path: Path, environment: Mapping[str, str], folder: str) -> Settings:
+    """Return every setting in force in a folder, with the sources. ConfigError if the configuration is broken."""
+    from_file = _read_file(path)
     config = load_config(path, environment)
-    own = project_settings(folder)
-    here = in_folder(config, folder, environment)
-    found = []
+    repository = project_settings(folder)
+    effective = in_folder(config, folder, environment)
+    settings: list[EffectiveSetting] = []
     for key in (field.name for field in fields(Config)):
-        value, given = getattr(here, key), environment.get(VARIABLES.get(key, ""), "")
-        sources: tuple[Source, ...] = ("environment",) if given else ("file",) if key in from_file else ("default",)
-        added = own.exclude if key == "exclude" else own.ignored_tools if key == "ignored_tools" else ()
+        value, given = getattr(effective, key), environment.get(VARIABLES.get(key, ""), "")
+        sources: tuple[str, ...] = ("environment",) if given else ("file",) if key in from_file else ("default",)
+        added = repository.exclude if key == "exclude" else repository.ignored_tools if key == "ignored_tools" else ()
         if added:
-            sources = (*(one for one in sources if one != "default"), "project file")
+            sources = (*(source for source in sources if source != "default"), "project file")
         elif value != getattr(config, key):
             sources = ("project file",)
         if key == "exclude":
-            value = (*value, *(f"{Path(own.path).parent}/{glob}" for glob in own.exclude))
-        shown: JsonValue = {one.name: dict(one.caps) for one in here.presets} if key == "presets" else _shown(value)
-        found.append(Setting(key, shown, sources))
-    return found
-
-
-def settings_told(path: Path, environment: Mapping[str, str], folder: str) -> JsonObject:
-    """The same with the files it comes from and what is left out of the repository's own; ConfigError as above."""
-    own = project_settings(folder)
-    settings: list[JsonValue] = [
-        {"key": one.key, "value": one.value, "sources": list(one.sources), "variable": VARIABLES.get(one.key, "")}
-        for one in explained(path, environment, folder)
-    ]
-    return {"file": str(path), "project_file": own.path, "problems": list(own.problems), "settings": settings}
+            value = (*value, *(f"{Path(repository.path).parent}/{glob}" for glob in repository.exclude))
+        shown: JsonValue = (
+            {preset.name: dict(preset.caps) for preset in effective.presets} if key == "presets" else _shown(value)
+        )
+        settings.append(EffectiveSetting(key, shown, sources, VARIABLES.get(key, "")))
+    return Settings(str(path), repository.path, tuple(repository.problems), tuple(settings))
 
 
 def _shown(value: object) -> JsonValue:
     if isinstance(value, tuple):
-        return [str(one) for one in value]
+        return [str(item) for item in value]
     assert value is None or isinstance(value, bool | int | float | str)
     return value
 
 
 def read_synonyms(path: Path) -> dict[str, tuple[str, ...]]:
-    """What a file says stands for what, nothing when there is none; ConfigError when it cannot be read."""
+    """Return the synonyms of each word in a file; {} without a file; ConfigError for an unreadable file."""
     try:
-        given = read_regular(path, _MAX_BYTES_OF_SYNONYMS)
+        content = read_regular(path, _MAX_SYNONYM_BYTES)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", "mend or remove it") from error
-    found: dict[str, tuple[str, ...]] = {}
+    synonyms: dict[str, tuple[str, ...]] = {}
     try:
-        for word, others in tomllib.loads(given.decode("utf-8")).items():
-            if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
+        for word, same in tomllib.loads(content.decode("utf-8")).items():
+            if not isinstance(same, list) or not all(isinstance(synonym, str) for synonym in same):
                 raise ValueError(f"{word} is no list of words")
-            found[word.strip().casefold()] = tuple(other.strip().casefold() for other in others[:_MAX_SYNONYMS])
-    except ValueError as error:  # those of TOML and UTF-8 are such too
+            synonyms[word.strip().casefold()] = tuple(synonym.strip().casefold() for synonym in same[:_MAX_SYNONYMS])
+    except ValueError as error:  # TOML and UTF-8 errors are ValueErrors
         raise ConfigError(f"{path} cannot be read: {error}", 'write lines like: deploy = ["ci", "pipeline"]') from error
-    return found
+    return synonyms
 
 
-def _given(path: Path) -> dict[str, Any]:
-    """What the file says, unchecked; nothing when there is none."""
+def _read_file(path: Path) -> dict[str, Any]:
+    """Return the unchecked content of the file; {} without a file."""
     try:
-        found = tomllib.loads(read_saved(path).decode("utf-8"))
+        settings = tomllib.loads(read_saved(path).decode("utf-8"))
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", "mend or remove it") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {error}", "mend or remove it") from error
-    return found
+    return settings
 
 
 def read_saved(path: Path, pause: Callable[[float], None] = time.sleep) -> bytes:
-    """Return the content of a file that people edit, a moment later when it was emptied just now; OSError as reading.
+    """Return the content of a file that people edit; OSError as in reading. Wait a moment if the file was just emptied.
 
-    Most editors empty a file before they write it: read in between, nothing is excluded and no model is named."""
-    for _ in range(_MAX_LOOKS):
+    Most editors empty a file before writing. A read in between would exclude nothing and name no model."""
+    for _ in range(_MAX_TRIES):
         content = read_regular(path, _MAX_BYTES)
         if content or abs(time.time() - path.stat().st_mtime) > _SAVED_WITHIN_S:
             return content
-        pause(_LOOK_AGAIN_S)
+        pause(_RETRY_S)
     return b""
 
 
 def _from_file(path: Path) -> Config:
-    given = _given(path)
+    settings = _read_file(path)
     known = {field.name: field for field in fields(Config)}
-    for key, value in given.items():
+    for key, value in settings.items():
         if key.lower() in _KEYS:
             raise ConfigError(f"{path}: {key} does not belong here", f"put it into the file {path.parent / 'api-key'}")
         if key not in known:
@@ -155,7 +135,7 @@ def _from_file(path: Path) -> Config:
             raise ConfigError(f"{path}: unknown key {key}", hint)
         if key != "presets":
             _check_type(path, key, value)
-    chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
     if "presets" in chosen:
         chosen["presets"] = _own_presets(path, chosen["presets"])
     config = replace(Config(), **chosen)
@@ -171,10 +151,10 @@ def _check_type(path: Path, key: str, value: object) -> None:
         if not isinstance(value, bool):
             raise ConfigError(f"{path}: {key} must be true or false", f"for example {key} = true")
     elif isinstance(default, int):
-        least = 0 if key in _MAY_BE_ZERO else 1
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            wanted = "a whole number, 0 or more" if least == 0 else "a positive whole number"
-            raise ConfigError(f"{path}: {key} must be {wanted}", f"for example {key} = {default}")
+        minimum = 0 if key in _MAY_BE_ZERO else 1
+        if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
+            expected = "a whole number, 0 or more" if minimum == 0 else "a positive whole number"
+            raise ConfigError(f"{path}: {key} must be {expected}", f"for example {key} = {default}")
     elif isinstance(default, float):
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
             raise ConfigError(f"{path}: {key} must be a number, 0 or more", f"for example {key} = {default or 0.5}")
@@ -194,20 +174,20 @@ def _check_exclude(path: Path, config: Config) -> None:
             )
 
 
-def _own_presets(path: Path, given: object) -> tuple[OwnPreset, ...]:
-    if not isinstance(given, dict) or not all(isinstance(caps, dict) for caps in given.values()):
+def _own_presets(path: Path, presets: object) -> tuple[OwnPreset, ...]:
+    if not isinstance(presets, dict) or not all(isinstance(caps, dict) for caps in presets.values()):
         raise ConfigError(f"{path}: presets must be tables", "write [presets.mine], and its layers below")
-    for name in given:
+    for name in presets:
         if name in PRESETS:
             raise ConfigError(f"{path}: the preset {name} is built in", "call yours by another name")
-    return tuple(OwnPreset(name, _caps(f"{path}: presets.{name}", caps)) for name, caps in given.items())
+    return tuple(OwnPreset(name, _caps(f"{path}: presets.{name}", caps)) for name, caps in presets.items())
 
 
-def _caps(where: str, given: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
-    """The layers by their own names: `changed_code` is the layer `changed code`."""
+def _caps(where: str, layers: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
+    """Return caps by layer. Names are normalised: `changed_code` is the layer `changed code`."""
     known = {_plain(layer): layer for layer in (*LAYERS, RESERVE)}
     caps: dict[str, int] = {}
-    for name, cap in given.items():
+    for name, cap in layers.items():
         layer = known.get(_plain(name))
         if layer is None:
             nearest = difflib.get_close_matches(_plain(name), known, n=1)
@@ -216,9 +196,9 @@ def _caps(where: str, given: Mapping[str, object]) -> tuple[tuple[str, int], ...
         if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1 or layer in caps:
             raise ConfigError(f"{where}: {name} must be one positive whole number", f"for example {name} = 300")
         caps[layer] = cap
-    for both in _ONE_OF:
-        if set(both) <= set(caps):
-            raise ConfigError(f"{where}: {both[0]} and {both[1]} tell the same", "name one of them")
+    for pair in _ALTERNATIVES:
+        if set(pair) <= set(caps):
+            raise ConfigError(f"{where}: {pair[0]} and {pair[1]} tell the same", "name one of them")
     if not set(caps) - {RESERVE}:
         raise ConfigError(f"{where} has no layer", "for example sessions = 500")
     return tuple(caps.items())
@@ -258,15 +238,15 @@ def _with_environment(config: Config, environment: Mapping[str, str]) -> Config:
         config = replace(config, preset=preset)
         _check_preset(VARIABLES["preset"], config)
     if budget := environment.get(VARIABLES["budget_tokens"], ""):
-        config = replace(config, budget_tokens=_tokens(VARIABLES["budget_tokens"], budget, least=1))
+        config = replace(config, budget_tokens=_tokens(VARIABLES["budget_tokens"], budget, minimum=1))
     if budget := environment.get(VARIABLES["prompt_budget_tokens"], ""):
-        config = replace(config, prompt_budget_tokens=_tokens(VARIABLES["prompt_budget_tokens"], budget, least=0))
+        config = replace(config, prompt_budget_tokens=_tokens(VARIABLES["prompt_budget_tokens"], budget, minimum=0))
     if debug := environment.get(VARIABLES["debug"], ""):
         config = replace(config, debug=debug.strip().lower() not in _OFF)
     return config
 
 
-def _tokens(name: str, given: str, *, least: int) -> int:
-    if not given.isascii() or not given.isdigit() or len(given) > 9 or int(given) < least:
-        raise ConfigError(f"{name} is {given[:20]!r}", "set it to a number of tokens, or unset it")
-    return int(given)
+def _tokens(name: str, value: str, *, minimum: int) -> int:
+    if not value.isascii() or not value.isdigit() or len(value) > 9 or int(value) < minimum:
+        raise ConfigError(f"{name} is {value[:20]!r}", "set it to a number of tokens, or unset it")
+    return int(value)

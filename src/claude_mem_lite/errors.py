@@ -1,31 +1,31 @@
-"""Everything this package raises on purpose.
+"""Exceptions that this package raises on purpose.
 
 MemoryLiteError
-├── PayloadError        an event that cannot be read; its reason is kept with it
-├── ConfigError         a setting that is wrong, with the place where it stands
-├── SettingsError       an agent's settings file that must not be touched
-│   └── SettingsChanged     it was written by another program at the same moment
+├── PayloadError        an event that cannot be read; stored with the reason
+├── ConfigError         a wrong setting, with its file and key
+├── SettingsError       an agent's settings file that must not be changed
+│   └── SettingsChanged     another program wrote the file at the same moment
 ├── SchemaTooNew        a database written by a newer version
-├── NotFound            no memory, session or event by that id
-├── Ambiguous           an id prefix that fits more than one
-├── InvalidRequest      a request to the worker that is not as its handler declares it
-├── ModelError          a model gave no usable answer; `usage` says what it took all the same
-│   ├── ModelUnavailable    trying again may help: connection, rate limit, 5xx, time out
-│   └── ModelRefused        it will not: 4xx, no key, an unusable answer
-├── WorkerUnavailable   nobody answers on the socket
-│   ├── WorkerSilent        somebody is there, but does not answer in time
-│   └── WorkerEnded         it ended before it could answer, mostly to have a database recovered
-│       └── CommandNotAccepted  and has nothing of what it was told to do: the next one can be told
+├── NotFound            no memory, session or event with this id
+├── Ambiguous           an id prefix that matches several
+├── InvalidRequest      a request to the worker that does not fit its handler
+├── ModelError          a model gave no usable answer; `usage` is the cost
+│   ├── ModelUnavailable    a retry may help: connection, rate limit, 5xx, time out
+│   └── ModelRefused        a retry cannot help: 4xx, no key, an unusable answer
+├── WorkerUnavailable   no answer on the socket
+│   ├── WorkerSilent        connected, but no answer in time
+│   └── WorkerEnded         the worker ended before the answer, mostly to recover a database
+│       └── CommandNotAccepted  the command was not stored: the next worker can be asked
 └── WorkerRefused       the worker answered with an error
 """
 
 from pathlib import Path
 
-from claude_mem_lite.models import Usage
+from claude_mem_lite.providers import Usage
 
 
 class MemoryLiteError(Exception):
-    """Base of the tree; `next_step` tells the user what to do about it."""
+    """Base of the tree; `next_step` tells the user what to do."""
 
     def __init__(self, message: str, next_step: str = "") -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class Ambiguous(MemoryLiteError):
 
 
 class InvalidRequest(MemoryLiteError):
-    """Says where and why."""
+    """Error with the place and the reason."""
 
     def __init__(self, why: str, *where: str | int) -> None:
         super().__init__(f"{'.'.join(map(str, where))}: {why}")
@@ -83,7 +83,7 @@ class ModelError(MemoryLiteError):
         super().__init__(message, next_step)
         self.usage = usage
         self.may_have_cost = may_have_cost
-        """Nobody knows what it took: it was sent, and no answer came."""
+        """True if a request was sent and no answer came, so that the cost is unknown."""
 
 
 class ModelUnavailable(ModelError):
@@ -114,20 +114,20 @@ class WorkerRefused(MemoryLiteError):
     pass
 
 
-def joined(told: str, next_step: str) -> str:
-    """What happened and what to do about it, in one line."""
-    if told.endswith("?"):  # as one that asks what was meant
-        return f"{told} {next_step[:1].upper()}{next_step[1:]}".rstrip()
-    return f"{told}; {next_step}" if next_step else told
+def joined(message: str, next_step: str) -> str:
+    """Return message and next step as one line."""
+    if message.endswith("?"):  # the message itself asks a question
+        return f"{message} {next_step[:1].upper()}{next_step[1:]}".rstrip()
+    return f"{message}; {next_step}" if next_step else message
 
 
 def unreadable(path: Path | str, error: OSError) -> MemoryLiteError:
-    """For a path that the user has chosen."""
+    """Return the error for a path that the user chose."""
     return MemoryLiteError(f"{path} cannot be read: {_reason(error)}", "choose one that you can read")
 
 
 def unwritable(path: Path | str, error: OSError) -> MemoryLiteError:
-    """For a path that the user has chosen."""
+    """Return the error for a path that the user chose."""
     return MemoryLiteError(f"{path} cannot be written: {_reason(error)}", "choose one that you can write")
 
 

@@ -1,6 +1,6 @@
-"""One memory as a JSON object, as `export` writes it and `import jsonl` reads it: the same fields, checked one by one.
+"""One memory as a JSON object, the format of `export` and `import jsonl`: fields and their checks.
 
-The command line checks a file by it before anything is sent, and the worker what it is sent."""
+The command line checks a file before sending anything; the worker checks every request."""
 
 import difflib
 import json
@@ -19,19 +19,19 @@ from claude_mem_lite.timestamps import time_to_text
 
 FIELDS = tuple(field.name for field in fields(Memory))
 REQUIRED = ("kind", "title")
-# Far more than any memory has; one that is longer would hold up whoever stores and indexes it.
+# Far more than any real memory. A longer memory would block storing and indexing.
 MAX_MEMORY_LENGTH = 1_000_000
 _MAX_SHOWN_LENGTH = 60
-_LARGEST = 2**63 - 1
+_MAX_INTEGER = 2**63 - 1
 _MIN_SECRET_LENGTH = 16
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{3,63}")
-# JSON need not escape them, but a terminal obeys some, and many programs end a line at the others.
+# JSON need not escape these characters, but a terminal obeys some, and many programs end a line at others.
 _NEVER_RAW = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
 def to_object(memory: Memory) -> JsonObject:
-    """All fields, in their order; times in UTC with microseconds."""
-    # Not asdict() for the whole: copying each value took it ten times as long.
+    """Return all fields in order; times are in UTC with microseconds."""
+    # No asdict() for the whole memory: copying every value took ten times as long.
     return {
         **{name: getattr(memory, name) for name in FIELDS},
         "created_at": time_to_text(memory.created_at),
@@ -41,16 +41,16 @@ def to_object(memory: Memory) -> JsonObject:
 
 
 def to_line(memory: JsonObject) -> str:
-    """The object on one line, its end included: the same text whenever it is the same object."""
+    """Return the object as one line with its newline; equal objects give equal text."""
     line = json.dumps(memory, ensure_ascii=False)
-    return _NEVER_RAW.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
+    return _NEVER_RAW.sub(lambda match: f"\\u{ord(match[0]):04x}", line) + "\n"
 
 
-def values_of(given: JsonObject) -> tuple[dict[str, object], list[str]]:
-    """The values of those fields that are given, as `Memory` takes them, and what is wrong with the others."""
-    problems = [f"{name} is missing" for name in REQUIRED if name not in given]
+def values_of(memory: JsonObject) -> tuple[dict[str, object], list[str]]:
+    """Return the valid fields as `Memory` takes them, and the problems of the others."""
+    problems = [f"{name} is missing" for name in REQUIRED if name not in memory]
     values: dict[str, object] = {}
-    for name, value in given.items():
+    for name, value in memory.items():
         read = _READ.get(name)
         if read is None:
             problems.append(f"unknown key {_shown(name)}{_nearest(name, FIELDS)}")
@@ -59,7 +59,7 @@ def values_of(given: JsonObject) -> tuple[dict[str, object], list[str]]:
             values[name] = read(value)
         except ValueError as error:
             problems.append(f"{name} {error}")
-    if not problems and _size(given) > MAX_MEMORY_LENGTH:
+    if not problems and _size(memory) > MAX_MEMORY_LENGTH:
         problems.append(f"longer than {MAX_MEMORY_LENGTH:,} characters")
     return values, problems
 
@@ -119,13 +119,13 @@ def _scope(value: JsonValue) -> str:
 
 def _time(value: JsonValue) -> datetime:
     try:
-        moment = datetime.fromisoformat(value if isinstance(value, str) else "")
+        time = datetime.fromisoformat(value if isinstance(value, str) else "")
     except ValueError:
         raise ValueError(f"must be a time like 2026-03-01T12:00:00Z, not {_shown(value)}") from None
-    if moment.tzinfo is None:
+    if time.tzinfo is None:
         raise ValueError(f"has no time zone: {_shown(value)}; write Z at its end if it is UTC")
     try:
-        return moment.astimezone(UTC)
+        return time.astimezone(UTC)
     except OverflowError:
         raise ValueError(f"is out of range: {_shown(value)}") from None
 
@@ -149,7 +149,7 @@ def _share(value: JsonValue) -> float:
 
 
 def _whole(value: JsonValue) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_INTEGER:
         raise ValueError(f"must be a whole number of 0 or more, not {_shown(value)}")
     return value
 
@@ -216,7 +216,7 @@ _READ: dict[str, Callable[[JsonValue], object]] = {
 
 
 def _size(value: JsonValue) -> int:
-    """Its characters; an item of a list counts as one more."""
+    """Return the number of characters; an item of a list counts one more."""
     if isinstance(value, str):
         return len(value)
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -229,6 +229,6 @@ def _nearest(word: str, known: Sequence[str]) -> str:
 
 
 def _shown(value: JsonValue) -> str:
-    """A value in a sentence, as JSON writes it, its beginning if it is long."""
+    """Return a value as JSON for a message, cut if long."""
     text = json.dumps(value[: _MAX_SHOWN_LENGTH * 2] if isinstance(value, str) else value)
     return text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[:_MAX_SHOWN_LENGTH]}…"

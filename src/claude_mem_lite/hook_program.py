@@ -1,8 +1,8 @@
-"""The copy of the hook program in the home, which is the one that agents run.
+"""Copy of the hook program in the home. Agents run the copy.
 
-Python exits with 2 when a script is missing, and 2 blocks the user's prompt: so hooks must not depend on a
-package that may be removed, moved or half upgraded while an agent works. `install` makes the copy, a worker
-keeps it current."""
+Python exits with 2 when a script is missing, and 2 blocks the user's prompt. So hooks must not depend on a package that
+may be removed, moved or half upgraded while an agent works. `install` makes the copy, a worker keeps the copy
+current."""
 
 from pathlib import Path
 
@@ -12,9 +12,9 @@ _SOURCE = Path(__file__).parent / "hook"
 
 
 def make(home: Home) -> None:
-    """Bring every file of the copy up to date, each without a moment in which it is missing."""
+    """Update every file of the copy; no file is missing at any moment."""
     folder = home.hook_program.parent
-    # The last one too: Python would make it for all to read.
+    # The cache folder too: Python would make it readable for everybody.
     for each in (home.root, folder.parent, folder, folder / "__pycache__"):
         each.mkdir(mode=0o700, exist_ok=True)
         _close(each, 0o700)
@@ -24,7 +24,7 @@ def make(home: Home) -> None:
             fresh.write_bytes(source.read_bytes())
             fresh.chmod(0o600)
             fresh.replace(folder / source.name)
-        _close(folder / source.name, 0o600)  # what Python compiles of it gets the same mode
+        _close(folder / source.name, 0o600)  # compiled files get the same mode
 
 
 def is_current(home: Home) -> bool:
@@ -33,13 +33,13 @@ def is_current(home: Home) -> bool:
 
 
 def _close(path: Path, mode: int) -> None:
-    """Let nobody but the user at it."""
+    """Remove the permissions of other users."""
     if path.stat().st_mode & 0o077:
         path.chmod(mode)
 
 
 def _sources() -> list[Path]:
-    """The launcher last: while its modules are replaced, whoever runs it finds old or new ones, never none."""
+    """Return the modules, the launcher last: a run during the update finds old or new modules, never none."""
     return sorted(_SOURCE.glob("[!_]*.py"), key=lambda path: path.name == "hook.py")
 
 

@@ -1,5 +1,5 @@
-"""Patterns that are compiled when they are first used: the rules have seven hundred, which is a quarter of a
-worker's start, and the session that waits for its first answer needs none of them."""
+"""Patterns compiled at first use. The rules have seven hundred patterns, a quarter of a worker's start, and the first
+answer to a session needs none of them."""
 
 import re
 from typing import Any, cast
@@ -8,12 +8,12 @@ _METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "
 
 
 def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """What `re.compile` makes, later; a pattern that is wrong is only found out then, so a test compiles all."""
+    """Return the pattern of `re.compile`, compiled at first use. A test compiles all patterns, to find wrong ones."""
     return cast(re.Pattern[str], Lazy(pattern, flags))
 
 
 class Lazy:
-    """Stands for a compiled pattern, and is as quick as one from its second use on."""
+    """Stand-in for a compiled pattern, as fast as the pattern itself from the second use on."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern = pattern

@@ -1,6 +1,6 @@
-"""Periods in which memory was off or a folder was excluded: imports leave out the turns of those periods.
+"""Periods in which memory was off or a folder was excluded: imports leave out the turns of these periods.
 
-A period is one small file in `pauses/` of the home, because hooks and `off` must note it without a database. Hooks
+A period is one small file in `pauses/` of the home, because hooks and `off` must note periods without a database. Hooks
 write the same form (`hook/kernel.py`); the worker closes periods and copies them to memory.db
 (`worker/pause_watch.py`)."""
 
@@ -23,35 +23,35 @@ _MAX_BYTES = 8 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """One period. `glob` names the folders that were excluded; '' when memory was off everywhere.
+    """One period. `glob` names the excluded folders; '' means that memory was off everywhere.
 
-    A folder that its repository excludes is named by a digest: nothing of it is kept, its name included."""
+    A folder excluded by its repository is named by a digest, because not even the name may be stored."""
 
     name: str
     glob: str
     first_ns: int
     last_ns: int
-    """The last time that the pause was seen to hold; its end, once it is over."""
+    """Last time at which the pause held; the end of a pause that is over."""
     is_over: bool
 
     def covers(self, began_ns: int, ended_ns: int, folders: Iterable[str]) -> bool:
-        """Whether work in these folders, from one time to the other, touches the period."""
+        """Return whether work in the folders between two times touches the period."""
         if ended_ns < self.first_ns or (self.is_over and began_ns > self.last_ns):
             return False
         return not self.glob or any(self.glob == digest(folder) or matches((self.glob,), folder) for folder in folders)
 
-    def joined(self, other: "Pause") -> "Pause":
-        """The same period as two records tell it: the longer one."""
-        first, last = min(self.first_ns, other.first_ns), max(self.last_ns, other.last_ns)
-        return Pause(self.name, self.glob, first, last, self.is_over and other.is_over)
+    def joined(self, record: "Pause") -> "Pause":
+        """Return the union of two records of one period."""
+        first, last = min(self.first_ns, record.first_ns), max(self.last_ns, record.last_ns)
+        return Pause(self.name, self.glob, first, last, self.is_over and record.is_over)
 
     def ended(self, now_ns: int) -> "Pause":
-        # A clock that was set back must not shorten it.
+        # A clock that was set back must not shorten the period.
         return Pause(self.name, self.glob, min(self.first_ns, now_ns), max(self.last_ns, now_ns), True)
 
 
 def load(home: Home) -> list[Pause]:
-    """All periods that are noted, oldest first."""
+    """Return all noted periods, oldest first."""
     with suppress(FileNotFoundError):
         names = sorted(name for name in os.listdir(home.pauses) if _NAME.fullmatch(name))
         return [_read(home.pauses / name) for name in names]
@@ -59,12 +59,12 @@ def load(home: Home) -> list[Pause]:
 
 
 def save(home: Home, pause: Pause) -> None:
-    """Note a period, or what is known of it by now."""
+    """Note a period, or update its file."""
     home.pauses.mkdir(mode=0o700, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(home.pauses / pause.name, flags, 0o600)
     try:
-        state = "on " if pause.is_over else "off"  # of one length: hooks write over it
+        state = "on " if pause.is_over else "off"  # both have the same length: hooks overwrite in place
         written = f"{pause.first_ns:020d} {pause.last_ns:020d} {state}\n{pause.glob}".encode()
         os.pwrite(handle, written, 0)
         os.ftruncate(handle, len(written))
@@ -74,22 +74,22 @@ def save(home: Home, pause: Pause) -> None:
 
 
 def digest(folder: str) -> str:
-    """The name of a folder that its repository excludes."""
+    """Return the name of a folder that its repository excludes."""
     return f"#{hashlib.sha256(folder.encode(errors='surrogatepass')).hexdigest()}"
 
 
 def begin_exclusion(glob: str, since_ns: int, now_ns: int) -> Pause:
-    """The period of a folder that was not excluded at `since_ns` and is now."""
+    """Return the period of a folder that was not excluded at `since_ns` and is excluded at `now_ns`."""
     name = f"{since_ns:020d}-{zlib.crc32(glob.encode()):08x}"
     return Pause(name, glob, min(since_ns, now_ns), now_ns, is_over=False)
 
 
 def note_off(home: Home, now_ns: int) -> None:
-    """Note that the off switch is there: the period is named by the time at which it was made."""
-    made_ns = max(home.off_switch.stat().st_mtime_ns, 0)
-    path = home.pauses / f"{made_ns:020d}"
-    seen = Pause(path.name, "", min(made_ns, now_ns), now_ns, is_over=False)
-    save(home, seen.joined(_read(path)) if path.exists() else seen)
+    """Note that the off switch exists; the period is named by the time of the switch."""
+    switched_ns = max(home.off_switch.stat().st_mtime_ns, 0)
+    path = home.pauses / f"{switched_ns:020d}"
+    current = Pause(path.name, "", min(switched_ns, now_ns), now_ns, is_over=False)
+    save(home, current.joined(_read(path)) if path.exists() else current)
 
 
 def end_off(home: Home, now_ns: int) -> None:
@@ -100,12 +100,12 @@ def end_off(home: Home, now_ns: int) -> None:
 
 
 def covering(pauses: Sequence[Pause], began_ns: int, ended_ns: int, folders: Sequence[str]) -> Pause | None:
-    """The first period that work touches; None when it may be imported."""
+    """Return the first period that work touches; None if the work may be imported."""
     return next((pause for pause in pauses if pause.covers(began_ns, ended_ns, folders)), None)
 
 
 def _read(path: Path) -> Pause:
-    """A period as its file tells it. A damaged file still tells by its name and time, and counts as not over."""
+    """Return the period in a file. A corrupt file still has its name and time, and counts as not over."""
     named_ns = int(path.name[:20])
     content = b""
     with suppress(OSError):

@@ -1,13 +1,14 @@
-"""Where a memory holds: scopes as users write and as we store them, languages by their one name, projects by theirs."""
+"""Scopes of memories, as users write them and as the store keeps them; canonical names of languages; names of
+projects."""
 
 from collections.abc import Mapping
 
 SCOPES = "universal, language:NAME, project or project:ID"
-"""How a user writes where a memory holds."""
+"""Forms in which a user writes a scope."""
 SCOPE_FORMS = ("universal", "language:", "project", "project:")
-"""How what he writes begins."""
+"""Beginnings of these forms."""
 UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
-"""The kinds that hold everywhere when the user asks for one to be remembered and does not say where."""
+"""Kinds with scope `universal` if the user gives none with `remember`."""
 LANGUAGE_ENDINGS = {
     "python": "py pyi pyw",
     "javascript": "js jsx mjs cjs",
@@ -28,7 +29,7 @@ LANGUAGE_ENDINGS = {
     "lua": "lua",
     "shell": "sh bash zsh",
 }
-"""The languages that a project can be found to be written in, with how the names of their files end."""
+"""Languages that can be detected for a project, with the file name endings."""
 LANGUAGES = tuple(LANGUAGE_ENDINGS)
 SAME_LANGUAGE = {
     "js": "javascript", "jsx": "javascript", "ecmascript": "javascript", "ts": "typescript", "tsx": "typescript",
@@ -36,20 +37,20 @@ SAME_LANGUAGE = {
     "bash": "shell", "sh": "shell", "zsh": "shell", "cpp": "c++", "cxx": "c++", "cplusplus": "c++",
     "cs": "c#", "csharp": "c#", "c-sharp": "c#", "ex": "elixir",
 }  # fmt: skip
-"""The names that a language goes by besides the one under which a project's language is found out."""
+"""Other names of a language, with the canonical name."""
 
 
-def language_name(given: str) -> str:
-    """The one name of a language: "Golang" is `go`, and "bash" is `shell`."""
-    name = given.strip().lower()
+def language_name(written: str) -> str:
+    """Return the canonical name of a language: "Golang" is `go`, and "bash" is `shell`."""
+    name = written.strip().lower()
     return SAME_LANGUAGE.get(name, name)
 
 
-def written_scope(given: str) -> str | None:
-    """A scope as a user writes it, in the one spelling that is stored; None when it is none.
+def written_scope(written: str) -> str | None:
+    """Return a user's scope in the stored spelling; None for an invalid scope.
 
-    The id of a project stays as it is: it may be the path of a folder, with spaces at its end."""
-    word, colon, rest = given.partition(":")
+    The id of a project stays unchanged: an id may be the path of a folder with spaces at the end."""
+    word, colon, rest = written.partition(":")
     word = word.strip().lower()
     if not colon:
         return word if word in ("universal", "project") else None
@@ -60,16 +61,16 @@ def written_scope(given: str) -> str | None:
 
 
 def project_of_scope(scope: str, otherwise: str) -> str:
-    """The project that a scope names; another when it names none."""
+    """Return the project that a scope names, else `otherwise`."""
     return scope.removeprefix("project:") if scope.startswith("project:") else otherwise
 
 
 def project_name(project: str) -> str:
-    """What a project is called until the user renames it: the end of its path or remote. Where one is shown, the stored
-    name counts, see `called`."""
+    """Return the default name of a project: the end of its path or remote. A stored name takes precedence, see
+    `called`."""
     return project.rstrip("/").rpartition("/")[2] or project
 
 
 def called(project: str, names: Mapping[str, str]) -> str:
-    """What to call a project, by the stored names; by its id where nothing is stored of it."""
+    """Return the stored name of a project; without a stored name, the default name."""
     return names.get(project) or project_name(project)

@@ -11,9 +11,10 @@ from claude_mem_lite.compress.prose.clean import clean
 from claude_mem_lite.compress.rules.session_summary import summarize
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.inbox.payload import parse, to_stored
-from claude_mem_lite.models import Event, JsonObject, JsonValue, Kind, Turn, TurnDigest
+from claude_mem_lite.models import Event, JsonObject, JsonValue, Kind, Turn
 from claude_mem_lite.text import one_line
-from tests.patches import patch
+from claude_mem_lite.turn_digest import TurnDigest
+from tests.support.patches import patch
 
 CWD = "/home/dev/shop"
 SESSION = "5b1f0c6e-7a52-4b9d-9a53-0d6a3f1c2e77"

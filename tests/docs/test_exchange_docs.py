@@ -11,7 +11,7 @@ from claude_mem_lite.export_format import FIELDS, MAX_MEMORY_LENGTH, REQUIRED, t
 from claude_mem_lite.importers.memory_file import parse
 from claude_mem_lite.worker.api.transfer import Batch, Line, read
 from tests.docs.pages import page
-from tests.fakes import Store
+from tests.support.fakes import Store
 
 PAGE = page("docs/exchange.md")
 ROWS = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", PAGE.text, re.M)

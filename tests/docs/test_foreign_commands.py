@@ -32,7 +32,7 @@ NOT_RUN = {
     "git pull": "needs a remote",
     "mv ~/.claude-mem-lite ~/.claude-mem-lite.old": "is a plain rename; what `install` then does, other tests show",
     "touch ~/.claude-mem-lite/api-key": "makes an empty file",
-    "chmod 600 ~/.claude-mem-lite/api-key": "changes a mode; tests/unit/test_doctor_checks.py has what it is for",
+    "chmod 600 ~/.claude-mem-lite/api-key": "changes a mode; tests/install/doctor/test_doctor_checks.py has the reason",
     "touch ~/.claude-mem-lite/off": "makes an empty file; what hooks do then, tests/hook shows",
     "claude plugin update mem-lite@mem-lite": _OF_THE_CLIENT,
     "claude plugin disable mem-lite": _OF_THE_CLIENT,

@@ -6,7 +6,7 @@ import pytest
 
 import claude_mem_lite
 from tests.docs.pages import ROOT, Page, page, pages
-from tests.unit.test_import_directions import ROWS
+from tests.test_import_directions import ROWS
 
 PACKAGE = ROOT / "src" / claude_mem_lite.__name__
 HISTORY = "CHANGELOG.md"

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.command_lines import parse
 from tests.docs.pages import ROOT, Page, page, pages
+from tests.support.command_lines import parse
 
 PAGES = pages()
 GENERATED = "docs/commands.md"

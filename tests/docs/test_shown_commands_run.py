@@ -21,18 +21,18 @@ import pytest
 from click.testing import CliRunner
 
 from claude_mem_lite.cli.main import cli
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.models import Receipt, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import lesson_candidates, receipts
 from claude_mem_lite.timestamps import utc_now
-from tests import claude_mem_databases
 from tests.docs.pages import pages
-from tests.fakes import Store
-from tests.git_repositories import make_checkout
-from tests.running import Machine, open_machine, wait_until
+from tests.support import claude_mem_databases
+from tests.support.fakes import Store
+from tests.support.git_repositories import make_checkout
+from tests.support.running import Machine, open_machine, wait_until
 
 AT = utc_now()
 PROJECT = "github.com/me/shop"
@@ -120,7 +120,7 @@ def filled_machine(monkeypatch: pytest.MonkeyPatch, *, quarantined: bool = False
 
 
 def _fill(home: Home, root: str, quarantined: bool) -> None:
-    place = find_place(root)
+    place = find_location(root)
     assert place.project == PROJECT
     now = utc_now()
     told = (
@@ -153,14 +153,14 @@ def _fill(home: Home, root: str, quarantined: bool) -> None:
 def _fill_projects(home: Home, *folders: str) -> None:
     with Store(home.memory_db) as store:
         for folder in folders:
-            store.session(folder, SessionSummary(headline="Sort the list"), place=find_place(folder))
+            store.session(folder, SessionSummary(headline="Sort the list"), place=find_location(folder))
 
 
 def _fill_folders(home: Home, *folders: str) -> None:
     """More folders of the project that the examples are about."""
     with Store(home.memory_db) as store:
         for folder in folders:
-            place = replace(find_place(folder), project=PROJECT, name="shop")
+            place = replace(find_location(folder), project=PROJECT, name="shop")
             store.session(folder, SessionSummary(headline="Sort the list"), place=place)
 
 

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.e2e.fake_messages_api import Step, ToolUse, say
-from tests.loopback import serving
+from tests.support.loopback import serving
 
 Json = dict[str, Any]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from itertools import count
 
-from tests.loopback import serving
+from tests.support.loopback import serving
 
 JsonObject = dict[str, object]
 

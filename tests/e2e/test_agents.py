@@ -10,7 +10,7 @@ from tests.e2e.agents import AgentClient, agent_environment, find_program
 from tests.e2e.fake_agent_apis import FakeAgentApi
 from tests.e2e.fake_messages_api import Step, say, use
 from tests.e2e.product import Product
-from tests.running import cannot
+from tests.support.running import cannot
 
 AGENTS = ("codex", "gemini")
 PATCH = "*** Begin Patch\n*** Add File: tax.py\n+def rate(country):\n+    return 19\n*** End Patch\n"

@@ -3,11 +3,11 @@
 import shlex
 from pathlib import Path
 
-from tests import worked
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, Step, say, use
 from tests.e2e.product import Product
 from tests.e2e.repositories import PERSON, git
+from tests.support import commit_turns
 
 ADDED = "Added `net` to src/prices.py, which takes the tax off and rounds to cents."
 FIXED = "Fixed `total` in src/prices.py, which counted a returned item twice."
@@ -31,10 +31,11 @@ def commits(file: Path) -> tuple[Step, ...]:
     """Return two commits that the client makes with git itself, and the words it ends with."""
     edit = use("Edit", file_path=str(file), old_string="item.price", new_string="item.price * item.kept")
     made = [
-        worked.commit(said, "src/prices.py", prefix=kind)[0] for said, kind in ((ADDED, "feat: "), (FIXED, "fix: "))
+        commit_turns.commit(said, "src/prices.py", prefix=kind)[0]
+        for said, kind in ((ADDED, "feat: "), (FIXED, "fix: "))
     ]
     first, second = (one.replace("git ", f"git add . && git {shlex.join(PERSON)} ", 1) for one in made)
-    closing = worked.closing(FIXED, "src/prices.py")
+    closing = commit_turns.closing(FIXED, "src/prices.py")
     return (use("Bash", command=first), edit, use("Bash", command=second), say(closing))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, say, use
 from tests.e2e.product import Product
-from tests.lesson_sentences import stories
+from tests.support.lesson_stories import stories
 
 (STORY,) = stories()
 SAVE = "mcp__claude-mem-lite__memory_save"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.running import Machine, open_machine
+from tests.support.running import Machine, open_machine
 
 
 @pytest.fixture

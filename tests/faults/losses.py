@@ -3,16 +3,21 @@
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from claude_mem_lite.db import backup_files, recovery_log
+from claude_mem_lite.limits import Limits
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.loop import Loop
-from tests.fakes import FakeEmbedder
-from tests.running import leave, query, running_loop, turn
+from claude_mem_lite.worker.services import Services
+from tests.support.fakes import FakeEmbedder
+from tests.support.patience import PATIENT
+from tests.support.running import leave, query, running_loop, turn
 
 WAIT_S = 60.0
+AT_ONCE = replace(PATIENT, backup_quiet_s=-1.0)
+"""Limits of a worker that makes due backups without waiting for a quiet moment."""
 
 
 class Moment:
@@ -29,36 +34,36 @@ class Moment:
 
 
 @contextmanager
-def worked(home: Home, clock: Moment | None = None) -> Iterator[Loop]:
+def worked(home: Home, clock: Moment | None = None, limits: Limits = PATIENT) -> Iterator[Services]:
     """The job loop over a home, once everything that waits is done."""
-    with running_loop(home, clock or Moment(), embedder=FakeEmbedder()) as loop:
-        assert loop.settle(WAIT_S, flush=True)
+    with running_loop(home, clock or Moment(), embedder=FakeEmbedder(), limits=limits) as loop:
+        assert loop.passes.wait_until_idle(WAIT_S, flush=True)
         yield loop
 
 
-def do(home: Home, loop: Loop, *prompts: str, session: str = "s-1") -> None:
+def do(home: Home, loop: Services, *prompts: str, session: str = "s-1") -> None:
     """A turn for each of these, seen by hooks and stored."""
     for prompt in prompts:
         for given in turn(session, prompt):
             leave(home, given)
-    assert loop.settle(WAIT_S, flush=True)
+    assert loop.passes.wait_until_idle(WAIT_S, flush=True)
 
 
-def back_up(loop: Loop) -> Path:
-    made = loop.backing_up.make_soon()
-    loop.wake()
+def back_up(loop: Services) -> Path:
+    made = loop.backups.make_soon()
+    loop.writes.wake()
     return made.result(WAIT_S).path
 
 
-def remember(loop: Loop, text: str) -> str:
+def remember(loop: Services, text: str) -> str:
     """What `remember` does; the id."""
     told = {"command": "remember", "kind": "note", "text": text, "cwd": "/"}
-    (id_,) = loop.command(told).result(WAIT_S)
+    (id_,) = loop.commands.put(told).result(WAIT_S)
     return id_
 
 
-def forget(loop: Loop, *ids: str) -> None:
-    loop.command({"command": "forget", "ids": list(ids)}).result(WAIT_S)
+def forget(loop: Services, *ids: str) -> None:
+    loop.commands.put({"command": "forget", "ids": list(ids)}).result(WAIT_S)
 
 
 def prompts(home: Home) -> set[str]:

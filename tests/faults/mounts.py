@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from claude_mem_lite.paths import Home
-from tests.running import Machine, cannot, link_interpreters
+from tests.support.running import Machine, cannot, link_interpreters
 
 
 @dataclass(frozen=True, slots=True)

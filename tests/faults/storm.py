@@ -19,7 +19,7 @@ from pathlib import Path
 from claude_mem_lite.db import backup_files
 from claude_mem_lite.paths import Home
 from tests.faults.losses import told
-from tests.running import (
+from tests.support.running import (
     HOOK,
     WAIT_S,
     Machine,

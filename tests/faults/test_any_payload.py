@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.agents.claude_code import KNOWN_EVENTS
 from claude_mem_lite.inbox.payload import STORED_LIMIT
-from claude_mem_lite.inbox.spool import read_arrival
+from claude_mem_lite.inbox.spool import Arrival, read_arrival
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
-from tests.running import Json, dump, leave, query, running_loop, short_folder
+from tests.support.running import Json, dump, leave, query, running_loop, short_folder
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 APART_NS = 120 * 10**9  # two of the same that come closer may be one event, told by two hooks
@@ -92,6 +94,20 @@ def test_any_bytes_become_a_row_or_a_problem(raw: bytes) -> None:
         assert isinstance(json.loads(arrival.payload), dict)
 
 
+@given(payload=payloads)
+@SETTINGS
+def test_a_parsed_payload_becomes_the_same_row_as_its_bytes(payload: JsonObject) -> None:
+    arrival = read_arrival(NAME, payload, lambda _: False)
+    assert arrival is not None
+    assert replace(arrival, raw_bytes=0) == replace(of_bytes(payload), raw_bytes=0)
+
+
+def of_bytes(payload: JsonObject) -> Arrival:
+    arrival = read_arrival(NAME, json.dumps(payload).encode(), lambda _: False)
+    assert arrival is not None
+    return arrival
+
+
 @pytest.fixture(scope="module")
 def empty() -> Iterator[Home]:
     """A home with databases that hold nothing yet: to make them takes longer than what each example puts there."""
@@ -99,7 +115,7 @@ def empty() -> Iterator[Home]:
         home = Home(folder / "home")
         home.make()
         with running_loop(home, lambda: NOW) as loop:
-            assert loop.settle(30)
+            assert loop.passes.wait_until_idle(30)
         yield home
 
 
@@ -116,12 +132,12 @@ def test_any_payloads_come_to_an_end_and_coming_again_change_nothing(empty: Home
         shutil.copytree(empty.root, home.root)
         with running_loop(home, lambda: NOW) as loop:
             leave_all(home, left)
-            assert loop.settle(30, flush=True)
+            assert loop.passes.wait_until_idle(30, flush=True)
             ended = outcomes(home)
             stored = dump(home.memory_db)
 
             leave_all(home, left)
-            assert loop.settle(30, flush=True)
+            assert loop.passes.wait_until_idle(30, flush=True)
             assert outcomes(home) == ended
             assert dump(home.memory_db) == stored
     assert set(ended) == set(left)

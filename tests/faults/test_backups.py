@@ -1,4 +1,5 @@
-"""Backups: when they are made, what is in them, what is not, and what a full disk does to them."""
+"""Tests of `worker/backup_scheduler.py` and `db/backup_files.py`: time and content of backups, and effects of a full
+disk."""
 
 import json
 import os
@@ -19,8 +20,9 @@ from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
 from claude_mem_lite.inbox.queue import KEEP_FINISHED_S
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.api import admin
-from claude_mem_lite.worker.services import open_loop
+from claude_mem_lite.worker.composition import open_loop
 from tests.faults.losses import (
+    AT_ONCE,
     WAIT_S,
     Moment,
     aside,
@@ -35,15 +37,9 @@ from tests.faults.losses import (
     told,
     worked,
 )
-from tests.running import leave, query, turn, wait_until
+from tests.support.running import leave, query, turn, wait_until
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that makes what is due without waiting for a quiet moment."""
-    monkeypatch.setattr("claude_mem_lite.worker.loop.QUIET_S", -1.0)
 
 
 def small_home(home: Home, notes: int = 50) -> None:
@@ -52,22 +48,21 @@ def small_home(home: Home, notes: int = 50) -> None:
         db.executemany("insert into tombstones values (?, '2026')", [(f"{n:060d}",) for n in range(notes)])
 
 
-@pytest.mark.usefixtures("at_once")
 def test_one_is_made_after_the_first_events_and_one_a_day_when_something_changed(home: Home) -> None:
     clock = Moment()
-    with worked(home, clock) as loop:
+    with worked(home, clock, AT_ONCE) as loop:
         assert backup_names(home) == []
         do(home, loop, "count the apples")
         wait_until(lambda: len(backup_names(home)) == 1, "the first backup")
         clock.advance(hours=23)
         do(home, loop, "count the plums")
-        assert loop.settle(30)
+        assert loop.passes.wait_until_idle(30)
         assert len(backup_names(home)) == 1
         clock.advance(hours=2)
-        loop.wake()
+        loop.writes.wake()
         wait_until(lambda: len(backup_names(home)) == 2, "the next backup")
         clock.advance(days=2)
-        assert loop.settle(30)
+        assert loop.passes.wait_until_idle(30)
         assert len(backup_names(home)) == 2, "nothing had changed"
 
 
@@ -96,11 +91,10 @@ def test_a_backup_holds_what_was_stored_before_it(home: Home) -> None:
     assert query(made, "select summary from memories where kind = 'note'") == [("Pears are green",)]
 
 
-def test_a_clock_that_was_ahead_keeps_no_backup_from_being_made(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("claude_mem_lite.worker.loop.QUIET_S", -1.0)
+def test_a_clock_that_was_ahead_keeps_no_backup_from_being_made(home: Home) -> None:
     clock = Moment()
     clock.advance(days=400)
-    with worked(home, clock) as loop:
+    with worked(home, clock, AT_ONCE) as loop:
         do(home, loop, "count the apples")
         back_up(loop)
         clock.advance(days=-400)
@@ -116,9 +110,9 @@ def test_the_inbox_keeps_what_no_backup_has(home: Home) -> None:
         back_up(loop)
         do(home, loop, "count the plums")
         clock.advance(seconds=KEEP_FINISHED_S + 1)
-        wait_until(lambda: loop.backing_up.backed_up > 0, "the backup to be noted")
-        done = loop.backing_up.backed_up
-        loop.call_queue(lambda queue: queue.trim(clock().timestamp(), done)).result(30)
+        wait_until(lambda: loop.backups.backed_up > 0, "the backup to be noted")
+        done = loop.backups.backed_up
+        loop.writes.execute_queue_write(lambda queue: queue.trim(clock().timestamp(), done)).result(30)
         kept = [json.loads(payload).get("prompt") for (payload,) in query(home.inbox_db, "select payload from inbox")]
         assert "count the plums" in kept
         assert "count the apples" not in kept
@@ -141,7 +135,7 @@ def test_what_is_forgotten_leaves_the_backups_and_those_without_it_stay(home: Ho
         assert not second.exists()
         assert len(backup_names(home)) == 2, "a new one took its place"
         assert [path.name for path in home.root.rglob("*") if path.is_file() and holds(path, b"zanzibarium")] == []
-        assert loop.settle(30)
+        assert loop.passes.wait_until_idle(30)
     assert query(home.inbox_db, "select count(*) from leaving") == [(0,)]
 
 
@@ -239,15 +233,15 @@ def test_a_worker_on_a_full_disk_says_that_no_backup_was_made_and_works_on(
         do(home, loop, "count the apples")
         with monkeypatch.context() as patched:
             patched.setattr(backup_files, "sync", no_room)
-            asked = loop.backing_up.make_soon()
-            loop.wake()
+            asked = loop.backups.make_soon()
+            loop.writes.wake()
             with pytest.raises(MemoryLiteError, match="No space left"):
                 asked.result(30)
-        assert "No space left" in loop.backing_up.problem
+        assert "No space left" in loop.backups.problem
         assert list(home.backups.iterdir()) == []
         do(home, loop, "count the plums")
         back_up(loop)
-        assert loop.backing_up.problem == ""
+        assert loop.backups.problem == ""
     assert prompts(home) == {"count the apples", "count the plums"}
 
 
@@ -264,7 +258,7 @@ def test_what_was_forgotten_waits_in_the_backups_until_there_is_room_for_a_new_o
             patched.setattr(backup_files, "sync", no_room)
             forget(loop, secret)
             assert made.exists(), "it is all there is beside memory.db"
-            assert loop.settle(30)
+            assert loop.passes.wait_until_idle(30)
     with worked(home):
         wait_until(lambda: not made.exists(), "the backup to go")
 
@@ -291,8 +285,8 @@ def test_a_backup_under_way_gives_way_and_is_made_afterwards(home: Home, monkeyp
     monkeypatch.setattr(backup_files, "make", slow)
     with worked(home) as loop:
         secret = remember(loop, "The vault opens with zanzibarium")
-        asked = loop.backing_up.make_soon()
-        loop.wake()
+        asked = loop.backups.make_soon()
+        loop.writes.wake()
         wait_until(lambda: bool(begun), "the backup to begin")
         forget(loop, secret)
         made = asked.result(30)
@@ -300,12 +294,13 @@ def test_a_backup_under_way_gives_way_and_is_made_afterwards(home: Home, monkeyp
 
 
 def test_who_hears_that_a_backup_is_made_finds_it_counted(home: Home) -> None:
-    with open_loop(home, lambda: datetime.now(UTC)) as loop:  # nobody steps but this test
-        asked = loop.backing_up.make_soon()
-        loop.backing_up.step(lambda: None, is_quiet=False)
+    with open_loop(home, lambda: datetime.now(UTC)) as idle:  # nobody steps but this test
+        loop = idle.services
+        asked = loop.backups.make_soon()
+        loop.backups.step(lambda: None, is_quiet=False)
         made = asked.result(30)
-        newest = loop.backing_up.newest
-        assert (loop.backing_up.kept, newest and newest.path) == (1, made.path)
+        newest = loop.backups.newest
+        assert (loop.backups.kept, newest and newest.path) == (1, made.path)
 
 
 def test_a_backup_that_nobody_waits_for_is_made_though_it_had_to_give_way(
@@ -329,8 +324,8 @@ def test_a_backup_that_nobody_waits_for_is_made_though_it_had_to_give_way(
         clock.advance(hours=1)
         monkeypatch.setattr(backup_files, "make", slow)
         secret = remember(loop, "The vault opens with zanzibarium")
-        loop.backing_up.want_soon()
-        loop.wake()
+        loop.backups.request_soon()
+        loop.writes.wake()
         wait_until(lambda: bool(begun), "the backup to begin")
         forget(loop, secret)  # which no backup holds
         wait_until(lambda: len(backup_names(home)) == 2, "the backup that was wanted")
@@ -347,7 +342,7 @@ def test_a_backup_by_command_is_read_throughout_once(home: Home, monkeypatch: py
         remember(loop, "Pears are green")
         monkeypatch.setattr(backup_files, "damage_of", noted)
         made = admin.make(loop)
-    assert made["memories"] == 1
+    assert made.memories == 1
     assert len(looks) == 1
 
 
@@ -357,8 +352,8 @@ def test_a_backup_is_made_while_nothing_can_be_taken_in(home: Home) -> None:
         with closing(sqlite3.connect(home.inbox_db)) as db:
             db.execute("create trigger no_room before insert on inbox begin select raise(abort, 'no room'); end")
         leave(home, turn("s-1", "count the plums")[0])
-        loop.wake()
-        wait_until(lambda: "IntegrityError" in loop.failure, "a look at the spool that fails")
+        loop.writes.wake()
+        wait_until(lambda: "IntegrityError" in loop.passes.failure, "a look at the spool that fails")
         made = back_up(loop)
     assert backup_files.check(made).sessions == 1
 
@@ -366,8 +361,8 @@ def test_a_backup_is_made_while_nothing_can_be_taken_in(home: Home) -> None:
 def test_whoever_asked_for_a_backup_hears_why_none_can_be_begun(home: Home) -> None:
     with worked(home) as loop:
         do(home, loop, "count the apples")
-        loop.call_queue(lambda queue: queue.db.set_progress_handler(lambda: 1, 1)).result(WAIT_S)
-        loop.backing_up.let_leave(lambda: None)
+        loop.writes.execute_queue_write(lambda queue: queue.db.set_progress_handler(lambda: 1, 1)).result(WAIT_S)
+        loop.backups.purge_from_backups(lambda: None)
         with pytest.raises(MemoryLiteError, match="no backup was made: interrupted"):
             back_up(loop)
 

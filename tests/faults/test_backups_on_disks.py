@@ -5,17 +5,20 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from claude_mem_lite.db import backup_files
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.loop import Loop
-from tests.faults.losses import Moment, backup_names, do, spoil_root, worked
+from claude_mem_lite.worker.services import Services
+from tests.faults.losses import AT_ONCE, Moment, backup_names, do, spoil_root, worked
 from tests.faults.mounts import Mounts, open_mounts
-from tests.running import Machine, leave, query, turn, wait_until
+from tests.support.patience import PATIENT
+from tests.support.running import Machine, leave, query, turn, wait_until
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FILL = """
@@ -91,13 +94,12 @@ def test_a_copy_that_is_not_what_was_written_does_not_become_a_backup(
     assert query(home.memory_db, "select text from prompts") == before
 
 
-def test_who_is_never_idle_gets_a_backup_a_day_all_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("claude_mem_lite.worker.loop.QUIET_S", -1.0)
+def test_who_is_never_idle_gets_a_backup_a_day_all_the_same(home: Home) -> None:
     clock = Moment()
-    with worked(home, clock) as loop:
+    with worked(home, clock, AT_ONCE) as loop:
         do(home, loop, "count the apples")
         wait_until(lambda: len(backup_names(home)) == 1, "the first backup")
-        monkeypatch.setattr("claude_mem_lite.worker.loop.QUIET_S", float("inf"))
+    with worked(home, clock, replace(PATIENT, backup_quiet_s=inf)) as loop:
         clock.advance(hours=24.5)
         do(home, loop, "count the plums")
         let_backups_be_made(loop)
@@ -107,10 +109,10 @@ def test_who_is_never_idle_gets_a_backup_a_day_all_the_same(home: Home, monkeypa
         wait_until(lambda: len(backup_names(home)) == 2, "the backup of the day")
 
 
-def let_backups_be_made(loop: Loop) -> None:
+def let_backups_be_made(loop: Services) -> None:
     """Until the worker has looked whether one is due, and has made it."""
     for _ in range(2):  # it looks at the end of the pass that the first of these is answered in
-        loop.call(lambda _: None).result(30)
+        loop.writes.execute_write(lambda _: None).result(30)
     for thread in threading.enumerate():
         if thread.name == "backup":
             thread.join(30)

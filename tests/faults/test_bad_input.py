@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from tests.running import SILENT, InboxRow, Json, Machine, leave, open_machine, payload, turn, wait_until
+from tests.support.running import SILENT, InboxRow, Json, Machine, leave, open_machine, payload, turn, wait_until
 
 DEEP = 100_000
 HUGE = 50_000_000

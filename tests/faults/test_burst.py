@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from tests.running import Machine, payload, wait_until
+from tests.support.running import Machine, payload, wait_until
 
 HOOKS = 200
 SMALL, LARGE = 2_000, 500_000

@@ -14,7 +14,7 @@ import pytest
 from claude_mem_lite.install.hook_config import hook_command
 from claude_mem_lite.paths import Home
 from tests.faults.losses import prompts
-from tests.running import WAIT_S, Machine, cannot, payload, wait_until
+from tests.support.running import WAIT_S, Machine, cannot, payload, wait_until
 
 ASK = "count the plums"
 

@@ -14,7 +14,7 @@ from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.file_swap import write_json
 from claude_mem_lite.db.integrity import damage_of
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import recovery_startup
+from claude_mem_lite.worker.recovery import set_aside, startup
 from tests.faults.losses import (
     DAMAGES,
     Moment,
@@ -35,7 +35,7 @@ from tests.faults.losses import (
     truncate,
     worked,
 )
-from tests.running import Machine, dump, query, wait_until
+from tests.support.running import Machine, dump, query, wait_until
 
 EACH = pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 
@@ -55,7 +55,7 @@ def test_a_damaged_memory_is_recovered_from_the_newest_backup_and_the_inbox(
         back_up(loop)
         do(home, loop, "count the plums")
         remember(loop, "Plums are blue")
-        loop.command({"command": "pin", "id": pear, "pinned": True}).result(30)
+        loop.commands.put({"command": "pin", "id": pear, "pinned": True}).result(30)
     before = dump(home.memory_db)
     mark_unclean(home)
     damage(home.memory_db)
@@ -158,7 +158,7 @@ def test_when_no_backup_can_be_read_the_newest_sound_database_that_was_set_aside
         write_json(home.restore_order, {"backup": str(made)})
         with worked(home, clock) as loop:
             do(home, loop, "count the plums")
-    oldest, newest = recovery_startup.set_aside(home)
+    oldest, newest = set_aside.folders(home)
     for one in home.backups.iterdir():
         fill_with_garbage(one)
     spoil_header(home.memory_db)
@@ -228,7 +228,7 @@ def test_a_page_that_is_read_while_the_worker_runs_makes_the_next_one_look(home:
         spoil_page(home.memory_db)
         with pytest.raises(sqlite3.DatabaseError), closing(loop.readers.open()) as reader:
             reader.execute("select * from memories").fetchall()
-        assert loop.stopping.is_set()
+        assert loop.shutdown.stopping.is_set()
     assert home.suspect.exists()
     with worked(home):
         pass
@@ -268,7 +268,7 @@ def test_a_log_that_somebody_left_makes_the_next_worker_look_at_all_of_it(home: 
             shutil.copy(home.root / name, tmp_path / name)
     for name in names:
         shutil.copy(tmp_path / name, home.root / name)
-    recovery_startup.prepare(home, Moment()())
+    startup.prepare(home, Moment()())
     assert "memory.db was damaged" in told(home)
     assert "damaged/memory.db" in aside(home)
 
@@ -296,11 +296,11 @@ def test_a_damaged_word_index_is_mended_where_it_is(home: Home) -> None:
             db.execute("update memories_fts_data set block = zeroblob(length(block)) where id > 1")
             db.commit()
         with pytest.raises(Exception, match="damaged"):
-            loop.command({"command": "forget", "ids": [id_]}).result(30)
+            loop.commands.put({"command": "forget", "ids": [id_]}).result(30)
     clock.advance(minutes=1)  # what failed is tried again
     with worked(home, clock) as loop:
         check = "insert into memories_fts (memories_fts) values ('integrity-check')"
-        loop.call(lambda db: db.execute(check)).result(30)
+        loop.writes.execute_write(lambda db: db.execute(check)).result(30)
     assert notes(home) == set()
     assert aside(home) == []
 

@@ -10,15 +10,15 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.errors import CommandNotAccepted, MemoryLiteError, WorkerEnded
-from claude_mem_lite.inbox.intake import Intake
-from claude_mem_lite.inbox.journal import Copies, Done, all_lines
+from claude_mem_lite.inbox.journal import FinishedUnit, Journal, all_lines
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.paths import Home
 from claude_mem_lite.timestamps import utc_now
+from claude_mem_lite.worker.event_intake import Intake
 from tests.faults import storm
 from tests.faults.losses import WAIT_S, back_up, do, prompts, remember, told, worked
-from tests.running import Machine, leave, payload, query, wait_until
+from tests.support.running import Machine, leave, payload, query, wait_until
 
 WITH_BACKUP, WITHOUT_BACKUP = 24, 22
 # The rest by `python -m tests.faults.storm`.
@@ -99,8 +99,8 @@ def test_a_worker_that_sees_nothing_unusual_does_not_ignore_damage_after_a_recov
     for _ in range(2):
         with worked(home) as loop:
             home.memory_db.unlink()
-            loop.wake()
-            assert loop.stopping.wait(WAIT_S)
+            loop.writes.wake()
+            assert loop.shutdown.stopping.wait(WAIT_S)
         with worked(home):
             assert prompts(home) == {"count the plums"}
     assert told(home).count("memory.db is gone") == 2
@@ -109,7 +109,7 @@ def test_a_worker_that_sees_nothing_unusual_does_not_ignore_damage_after_a_recov
 def test_a_write_that_a_caller_waits_for_fails_when_its_database_was_removed_meanwhile(home: Home) -> None:
     """What is imported is in no inbox: nobody may be told that it is stored."""
     with worked(home) as loop:
-        asked = loop.call(lambda _: home.memory_db.unlink())
+        asked = loop.writes.execute_write(lambda _: home.memory_db.unlink())
         with pytest.raises(MemoryLiteError, match=r"memory\.db was removed"):
             asked.result(WAIT_S)
 
@@ -120,7 +120,7 @@ def test_a_command_that_no_worker_accepted_is_refused_at_once_and_never_done(hom
         for _ in range(2):  # also when the loop has ended
             with pytest.raises(CommandNotAccepted, match=r"inbox\.db was removed"):
                 remember(loop, "Plums are counted twice")
-            assert loop.stopping.wait(WAIT_S)
+            assert loop.shutdown.stopping.wait(WAIT_S)
     with worked(home):
         assert query(home.memory_db, "select title from memories") == []
 
@@ -128,7 +128,9 @@ def test_a_command_that_no_worker_accepted_is_refused_at_once_and_never_done(hom
 def test_a_command_that_was_accepted_by_a_worker_that_ended_is_done_once_by_the_next(home: Home) -> None:
     with worked(home) as loop:
         told = {"command": "remember", "kind": "note", "text": "Plums are counted twice", "cwd": "/"}
-        asked = loop.call_queue(lambda _: (loop.command(told), loop.call(lambda _: home.memory_db.unlink())))
+        asked = loop.writes.execute_queue_write(
+            lambda _: (loop.commands.put(told), loop.writes.execute_write(lambda _: home.memory_db.unlink()))
+        )
         command, _ = asked.result(WAIT_S)
         with pytest.raises(WorkerEnded, match="it is kept, and the next worker does it"):
             command.result(WAIT_S)
@@ -140,18 +142,18 @@ def test_what_is_asked_of_a_loop_that_has_ended_is_refused(home: Home) -> None:
     with worked(home) as loop:
         pass
     with pytest.raises(WorkerEnded):
-        loop.call(lambda _: None).result(WAIT_S)
+        loop.writes.execute_write(lambda _: None).result(WAIT_S)
 
 
 def test_the_events_of_a_home_are_not_copied_into_the_folder_that_took_its_place(home: Home) -> None:
     is_replaced = False
-    copies = Copies(home.spool_kept, lambda: is_replaced)
+    copies = Journal(home.journal_folder, lambda: is_replaced)
     arrival = Arrival("00000000001700000000-1-00000000-Stop", "Stop", "s-1", "{}", 2)
     copies.keep([arrival], 0.0)
     is_replaced = True
     copies.keep([replace(arrival, name="00000000001700000001-1-00000000-Stop")], 0.0)
-    copies.note_done([arrival.name], Done("", 1, 0.0, ()))
-    assert [line.names for line in all_lines(home.spool_kept)] == [(arrival.name,)]
+    copies.note_done([arrival.name], FinishedUnit("", 1, 0.0, ()))
+    assert [line.names for line in all_lines(home.journal_folder)] == [(arrival.name,)]
 
 
 def test_a_worker_whose_home_was_replaced_leaves_the_other_one_alone(machine: Machine) -> None:

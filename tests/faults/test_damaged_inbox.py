@@ -11,9 +11,9 @@ from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.inbox import erase, journal_restore
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import recovery_startup
+from claude_mem_lite.worker.recovery import startup
 from tests.faults.losses import aside, spoil_leaf, told
-from tests.running import query
+from tests.support.running import query
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EVENTS = 200
@@ -29,7 +29,7 @@ def damaged(home: Home) -> Path:
                values (?, 'Stop', 's-1', ?, 400, 0, 'done')""",
             [(f"event-{number}", "x" * 400) for number in range(EVENTS)],
         )
-        erase.add(db, [(f"forgotten-{number}", NOW.isoformat()) for number in range(1_000)])
+        erase.merge_tombstones(db, [(f"forgotten-{number}", NOW.isoformat()) for number in range(1_000)])
     return home.inbox_db
 
 
@@ -44,12 +44,12 @@ def test_a_disk_that_is_full_loses_no_event_of_a_damaged_inbox(
     spoil_leaf(damaged, "inbox")
     home.suspect.touch()
     with monkeypatch.context() as patched:
-        patched.setattr(recovery_startup, "open_for_writing", on_a_full_disk)
+        patched.setattr(startup, "open_for_writing", on_a_full_disk)
         with pytest.raises(sqlite3.OperationalError, match="full"):
-            recovery_startup.prepare(home, NOW)
+            startup.prepare(home, NOW)
     assert (aside(home), told(home)) == ([], "")
 
-    recovery_startup.prepare(home, NOW)
+    startup.prepare(home, NOW)
     assert aside(home) == ["damaged/inbox.db"]
     assert query(home.inbox_db, "select name from inbox limit 1") == [("event-0",)]
 

@@ -14,7 +14,7 @@ import pytest
 
 from claude_mem_lite.paths import Home
 from tests.faults.mounts import Mounts, open_mounts
-from tests.running import HOOK, SILENT, Machine, Ran, payload, wait_until
+from tests.support.running import HOOK, SILENT, Machine, Ran, payload, wait_until
 
 EVENTS = 5
 

@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.answers import prerendered
 from tests.faults.losses import (
+    AT_ONCE,
     Moment,
     aside,
     back_up,
@@ -29,7 +31,7 @@ from tests.faults.losses import (
     told,
     worked,
 )
-from tests.running import query, wait_until
+from tests.support.running import query, wait_until
 
 
 @pytest.fixture
@@ -74,23 +76,19 @@ def test_a_backup_of_another_home_does_not_take_the_place_of_this_memory(home: H
     assert aside(home) == []
 
 
-def test_beside_it_backups_are_still_made_and_pruned_and_it_stays(
-    home: Home, another: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("claude_mem_lite.worker.loop.QUIET_S", -1.0)
-    monkeypatch.setattr(backup_files, "MAX_BACKUPS", 2)
+def test_beside_it_backups_are_still_made_and_pruned_and_it_stays(home: Home, another: Path) -> None:
     clock = Moment()
-    with worked(home, clock) as loop:
+    with worked(home, clock, AT_ONCE) as loop:
         do(home, loop, "count the apples")
         back_up(loop)
     shutil.copy(another, home.backups)
-    with worked(home, clock) as loop:
+    with worked(home, clock, replace(AT_ONCE, max_backups=2)) as loop:
         for number in range(3):
             clock.advance(days=2)
             do(home, loop, f"count the plums of tree {number}")
             day = f"memory-{clock.now:%Y%m%d}"
             wait_until(lambda: any(name.startswith(day) for name in backup_names(home)), "the next backup")  # noqa: B023
-        assert loop.backing_up.backed_up < 500
+        assert loop.backups.backed_up < 500
     # Two of its own, of the last two days.
     assert len(backup_names(home)) == 3
     assert another.name in backup_names(home)
@@ -143,19 +141,16 @@ def test_the_backup_of_another_home_can_be_restored_and_what_happened_here_is_do
 
 
 @pytest.mark.parametrize("count", ["999999999999", "9" * 19])
-def test_a_file_that_is_a_backup_by_its_name_alone_changes_nothing(
-    home: Home, count: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("claude_mem_lite.worker.loop.QUIET_S", -1.0)
-    with worked(home) as loop:
+def test_a_file_that_is_a_backup_by_its_name_alone_changes_nothing(home: Home, count: str) -> None:
+    with worked(home, limits=AT_ONCE) as loop:
         do(home, loop, "count the apples")
         back_up(loop)
     (home.backups / f"memory-20260101T000000Z-{count}.db").write_text("garbage")
     (home.backups / f"memory-20260102T000000Z-{count}.db").mkdir()
     names = sorted(path.name for path in home.backups.iterdir())
-    with worked(home) as loop:
+    with worked(home, limits=AT_ONCE) as loop:
         for _ in range(3):
-            assert loop.settle(30)
+            assert loop.passes.wait_until_idle(30)
         done = query(home.memory_db, "select done from progress")[0][0]
     assert told(home) == ""
     assert done < 1_000
@@ -169,7 +164,7 @@ def test_a_recovery_beside_it_goes_on_counting_from_what_is_true(home: Home) -> 
     (home.backups / "memory-20260101T000000Z-999999999999.db").write_text("garbage")
     spoil_header(home.memory_db)
     with worked(home) as loop:
-        wait_until(lambda: loop.backing_up.kept == 2, "a backup of what was recovered")
+        wait_until(lambda: loop.backups.kept == 2, "a backup of what was recovered")
     assert prompts(home) == {"count the apples"}
     assert query(home.memory_db, "select done from progress")[0][0] < 1_000
 
@@ -180,7 +175,7 @@ def test_more_than_twelve_digits_are_a_name_too(home: Home) -> None:
     change(home.memory_db, "update progress set done = 1000000000001")
     with worked(home) as loop:
         made = back_up(loop)
-        wait_until(lambda: loop.backing_up.kept == 1, "the backup to be noted")
+        wait_until(lambda: loop.backups.kept == 1, "the backup to be noted")
     assert made.name in backup_names(home)
 
 
@@ -234,7 +229,7 @@ def test_a_count_that_goes_while_the_worker_runs_makes_the_next_one_look(home: H
         change(home.memory_db, "delete from progress")
         with pytest.raises(MemoryLiteError, match="damaged"):
             remember(loop, "Plums are blue")
-        wait_until(loop.stopping.is_set, "the worker to end")
+        wait_until(loop.shutdown.stopping.is_set, "the worker to end")
     assert home.suspect.exists()
 
 
@@ -257,7 +252,7 @@ def test_a_restore_that_fails_is_told_once_and_the_worker_starts(
         raise OverflowError("int too large")
 
     with monkeypatch.context() as failing:
-        failing.setattr("claude_mem_lite.worker.recovery_startup.migrate", fail)
+        failing.setattr("claude_mem_lite.worker.recovery.startup.migrate", fail)
         restored(home, another)
     (recovery,) = recovery_log.all_of(home)
     assert recovery.failed

@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 
 from claude_mem_lite.event_names import past_name
 from claude_mem_lite.paths import Home
+from claude_mem_lite.responses.imports import ImportedRows
 from claude_mem_lite.store.imported_sessions import PROMPT, SUMMARY
 from claude_mem_lite.worker.api import import_claude_mem, transfer
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 from tests.faults.losses import prompts, spoil_header, worked
-from tests.running import dump, query
+from tests.support.running import dump, query
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SESSION = import_claude_mem.PastSession(
@@ -17,8 +18,8 @@ SESSION = import_claude_mem.PastSession(
 ASKED = {"count the apples": "p-1", "count the plums": "p-2"}
 
 
-def import_all(loop: Loop) -> dict[str, object]:
-    """Sessions, what was said in them, and memories; what became of what was said."""
+def import_all(loop: Services) -> ImportedRows:
+    """Import sessions, prompts and memories; return the counts of the prompts."""
     import_claude_mem.take_sessions(import_claude_mem.Sessions(sessions=[SESSION]), loop)
     said = [
         import_claude_mem.PastSaid(
@@ -54,15 +55,15 @@ def test_what_was_imported_is_all_there_after_memory_was_damaged(home: Home) -> 
 
 def test_a_prompt_that_was_forgotten_is_not_imported_into_a_memory_that_was_lost(home: Home) -> None:
     with worked(home) as loop:
-        assert import_all(loop)["imported"] == 3
+        assert import_all(loop).imported == 3
         ((passage,),) = query(
             home.memory_db,
             "select id from passages where source = (select turn from prompts where text = 'count the plums')",
         )
-        loop.command({"command": "forget", "ids": [passage]}).result(30)
+        loop.commands.put({"command": "forget", "ids": [passage]}).result(30)
     for path in (home.memory_db, *home.backups.iterdir()):
         path.unlink()
     with worked(home) as loop:
         counts = import_all(loop)
-    assert (counts["imported"], counts["forgotten"]) == (2, 1)
+    assert (counts.imported, counts.forgotten) == (2, 1)
     assert prompts(home) == {"count the apples"}

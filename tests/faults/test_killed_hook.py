@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from claude_mem_lite.paths import Home
-from tests.running import Json, Machine, payload, spool_name
+from tests.support.running import Json, Machine, payload, spool_name
 
 ROUNDS = 100
 BIG = 1_000_000

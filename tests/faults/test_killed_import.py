@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.past_sessions import LONG_AGO, Json, fixed_bug
-from tests.running import WAIT_S, Machine, dump, open_machine, wait_until
-from tests.unit import fake_worker
+from tests.support import fake_worker
+from tests.support.past_sessions import LONG_AGO, Json, fixed_bug
+from tests.support.running import WAIT_S, Machine, dump, open_machine, wait_until
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 SESSIONS = 12

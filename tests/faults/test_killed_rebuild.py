@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import pytest
 
 from claude_mem_lite.models import COMPOSER_VERSION
-from tests.aged import age, forget_events, write_sessions
-from tests.past_sessions import Json
-from tests.running import COMMAND, WAIT_S, Machine, dump, open_machine, query, wait_until
+from tests.support.old_memories import age, forget_events, write_sessions
+from tests.support.past_sessions import Json
+from tests.support.running import COMMAND, WAIT_S, Machine, dump, open_machine, query, wait_until
 from tests.worker.commands import run_here
 
 SESSIONS = 10

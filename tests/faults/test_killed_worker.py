@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.paths import Home
-from tests.running import WAIT_S, Json, Machine, NotThereYet, dump, leave, open_machine, spool_name, turn
+from tests.support.running import WAIT_S, Json, Machine, NotThereYet, dump, leave, open_machine, spool_name, turn
 
 ROUNDS = 100
 SESSIONS = 12

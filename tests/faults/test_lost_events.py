@@ -14,12 +14,12 @@ from claude_mem_lite.db import backup_files
 from claude_mem_lite.db.connection import empty_log, open_for_reading, open_for_writing
 from claude_mem_lite.db.file_swap import write_json
 from claude_mem_lite.inbox import journal
-from claude_mem_lite.inbox.journal import Copies
+from claude_mem_lite.inbox.journal import Journal
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import maintenance, recovery_startup
-from claude_mem_lite.worker.services import open_loop
-from tests.fakes import FakeEmbedder
+from claude_mem_lite.worker import background
+from claude_mem_lite.worker.composition import open_loop
+from claude_mem_lite.worker.recovery import set_aside, startup
 from tests.faults.losses import (
     DAMAGES,
     WAIT_S,
@@ -44,7 +44,8 @@ from tests.faults.losses import (
     truncate,
     worked,
 )
-from tests.running import Json, Machine, dump, leave, open_machine, query, turn, wait_until
+from tests.support.fakes import FakeEmbedder
+from tests.support.running import Json, Machine, dump, leave, open_machine, query, turn, wait_until
 
 EVERY = (*DAMAGES, remove_log, cut_log, spoil_log)
 # The pages that these spoil may be in the log as well, which is read instead: then nothing is wrong.
@@ -168,8 +169,8 @@ def test_the_log_of_a_database_that_is_gone_goes_aside(home: Home, killed: Kille
     path: Path = getattr(home, which)
     log = log_of(path).read_bytes()
     remove(path)
-    recovery_startup.prepare(home, Moment()())
-    (folder,) = recovery_startup.set_aside(home)
+    startup.prepare(home, Moment()())
+    (folder,) = set_aside.folders(home)
     assert (folder / log_of(path).name).read_bytes() == log
     assert not log_of(path).exists()
 
@@ -183,16 +184,16 @@ def left_as_killed(home: Home, tmp_path: Path) -> Home:
     return other
 
 
-def let_copies_go(home: Home, backed_up: int) -> None:
+def let_copies_go(home: Home, backed_up: int, max_bytes: int = journal.MAX_BYTES) -> None:
     """What a worker does when all is quiet."""
     with closing(open_for_writing(home.inbox_db)) as inbox, closing(open_for_writing(home.memory_db)) as memory:
-        kept = Copies(home.spool_kept)
-        maintenance.trim_copies(Queue(inbox, copies=kept), kept, memory, backed_up, is_quiet=True)
+        kept = Journal(home.journal_folder, max_bytes=max_bytes)
+        background.trim_journal(Queue(inbox, journal=kept), kept, memory, backed_up, is_quiet=True)
 
 
 def copied(home: Home) -> set[str]:
     """The sessions of which there are copies."""
-    return {line.copy().session for line in journal.all_lines(home.spool_kept) if line.kind == "event"}
+    return {line.event().session for line in journal.all_lines(home.journal_folder) if line.kind == "event"}
 
 
 def test_copies_stay_until_a_backup_has_what_became_of_their_events(home: Home) -> None:
@@ -211,18 +212,17 @@ def test_copies_stay_until_a_backup_has_what_became_of_their_events(home: Home) 
     assert prompts(home) == {"count the apples", "count the plums"}
 
 
-def test_with_many_copies_those_go_that_are_done_and_in_both_files(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_many_copies_those_go_that_are_done_and_in_both_files(home: Home) -> None:
     with worked(home) as loop:
         do(home, loop, "count the apples", session="s-1")
         open_turn(home)
-        assert loop.settle(WAIT_S)
-        monkeypatch.setattr(journal, "MAX_BYTES", 1)
+        assert loop.passes.wait_until_idle(WAIT_S)
         with closing(open_for_reading(home.memory_db)) as reader:
             reader.execute("begin")
             reader.execute("select * from memories").fetchall()
-            let_copies_go(home, 0)
+            let_copies_go(home, 0, max_bytes=1)
             assert copied(home) == {"s-1", "s-open"}
-        let_copies_go(home, 0)
+        let_copies_go(home, 0, max_bytes=1)
         assert copied(home) == {"s-open"}
 
 
@@ -232,10 +232,10 @@ def test_what_is_forgotten_leaves_the_copies_at_once_and_does_not_come_back(home
         do(home, loop, "count the plums", session="s-2")
         for given in turn("s-1", "Zanzibar again")[:-1]:
             leave(home, given)
-        assert loop.settle(WAIT_S)
+        assert loop.passes.wait_until_idle(WAIT_S)
         said = remember(loop, "Zanzibar is a name")
         forget(loop, said)
-        loop.command({"command": "forget", "session": "s-1"}).result(WAIT_S)
+        loop.commands.put({"command": "forget", "session": "s-1"}).result(WAIT_S)
         holding = [path.name for path in home.root.rglob("*") if path.is_file() and b"Zanzibar" in path.read_bytes()]
         assert holding == []
     remove(home.inbox_db)
@@ -255,7 +255,7 @@ def test_nothing_of_an_excluded_folder_is_copied(home: Home) -> None:
 
 
 def test_events_are_taken_in_when_they_cannot_be_copied(home: Home) -> None:
-    home.spool_kept.write_text("in the way")
+    home.journal_folder.write_text("in the way")
     with worked(home) as loop:
         do(home, loop, "count the apples")
     assert prompts(home) == {"count the apples"}
@@ -269,7 +269,7 @@ def test_a_turn_that_was_told_in_two_parts_is_told_no_third_time(home: Home) -> 
         for part in ((asked, first), (second, ended)):
             for given in part:
                 leave(home, given)
-            assert loop.settle(WAIT_S, flush=True)
+            assert loop.passes.wait_until_idle(WAIT_S, flush=True)
         remember(loop, "Pears are green")
     before = dump(home.memory_db)
     assert len(before["prompts"]) == 2
@@ -286,7 +286,7 @@ def test_commands_are_done_again_after_what_they_are_about(home: Home, tmp_path:
         checkpoint(home)
         do(home, loop, "count the plums", "From now on, always weigh the pears before you count them.")
         (last,) = query(home.memory_db, "select id from memories order by rowid desc limit 1")[0]
-        loop.command({"command": "pin", "id": last, "pinned": True}).result(WAIT_S)
+        loop.commands.put({"command": "pin", "id": last, "pinned": True}).result(WAIT_S)
         before = dump(home.memory_db)
         other = left_as_killed(home, tmp_path)
     for path in (other.memory_db, other.inbox_db):
@@ -315,7 +315,7 @@ def test_what_a_restore_has_still_to_do_again_is_not_lost_with_the_inbox(home: H
 def test_what_was_lost_takes_its_place_among_what_was_not(home: Home) -> None:
     with worked(home) as loop:
         open_turn(home)
-        assert loop.settle(WAIT_S)
+        assert loop.passes.wait_until_idle(WAIT_S)
     with closing(sqlite3.connect(home.inbox_db)) as db:
         db.execute("delete from inbox where event = 'UserPromptSubmit'")
         db.commit()
@@ -330,7 +330,7 @@ def test_what_was_lost_takes_its_place_among_what_was_not(home: Home) -> None:
 def test_an_inbox_that_is_gone_is_told_of_when_no_event_can_come_back(home: Home, damage: Damage) -> None:
     with worked(home) as loop:
         do(home, loop, "count the apples")
-    shutil.rmtree(home.spool_kept)
+    shutil.rmtree(home.journal_folder)
     damage(home.inbox_db)
     with worked(home) as loop:
         do(home, loop, "count the plums")

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from tests.running import SILENT, Machine, Process, leave, payload, turn, wait_until
+from tests.support.running import SILENT, Machine, Process, leave, payload, turn, wait_until
 
 ANSWERED = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 UNANSWERED = ("PreCompact", "SubagentStop", "Stop", "StopFailure", "SessionEnd")

@@ -14,9 +14,9 @@ from claude_mem_lite.db.connection import empty_log
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install.doctor.database_checks import check_databases
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 from tests.faults.losses import WAIT_S, aside, back_up, do, notes, prompts, remember, told, worked
-from tests.running import Machine, leave, query, turn
+from tests.support.running import Machine, leave, query, turn
 
 DATABASES = ("memory.db", "inbox.db")
 TABLES = (("memory.db", "memories"), ("memory.db", "progress"), ("memory.db", "passages_fts"), ("inbox.db", "inbox"))
@@ -32,10 +32,10 @@ def copied_by_cp(path: Path, copy: Path) -> None:
     shutil.copy(path, copy)
 
 
-def empty_logs(home: Home, loop: Loop) -> None:
+def empty_logs(home: Home, loop: Services) -> None:
     """Have both files hold all that was written, as they do after a while."""
-    loop.call(empty_log).result(WAIT_S)
-    loop.call_queue(lambda queue: queue.empty_log()).result(WAIT_S)
+    loop.writes.execute_write(empty_log).result(WAIT_S)
+    loop.writes.execute_queue_write(lambda queue: queue.empty_log()).result(WAIT_S)
 
 
 def drop(path: Path, table: str) -> None:
@@ -59,8 +59,8 @@ def test_what_came_after_an_older_copy_that_was_written_into_the_open_file_is_th
         do(home, loop, LATE)
         empty_logs(home, loop)
         shutil.copy(older, path)
-        assert not loop.settle(WAIT_S, flush=True)  # nobody hears that all is done
-        assert loop.stopping.is_set()
+        assert not loop.passes.wait_until_idle(WAIT_S, flush=True)  # nobody hears that all is done
+        assert loop.shutdown.stopping.is_set()
     assert path.read_bytes() == older.read_bytes()  # closing has not joined the log to it
     with worked(home):
         assert prompts(home) == {EARLY, LATE}
@@ -101,8 +101,8 @@ def test_a_table_that_was_dropped_by_hand_is_damage_from_which_nothing_is_lost(
             back_up(loop)
         do(home, loop, LATE)
         drop(home.root / name, table)
-        assert not loop.settle(WAIT_S, flush=True)
-        assert loop.stopping.is_set()
+        assert not loop.passes.wait_until_idle(WAIT_S, flush=True)
+        assert loop.shutdown.stopping.is_set()
     (damaged,) = [one for one in check_databases(home) if one.name == name]
     assert (damaged.state, damaged.found.startswith(f"damaged (the table {table}")) == ("fail", True)
     with worked(home):
@@ -116,8 +116,8 @@ def test_a_backup_that_lacks_a_table_is_not_restored(home: Home) -> None:
         do(home, loop, EARLY)
         drop(back_up(loop), "passages_fts")
         drop(home.memory_db, "memories")
-        loop.wake()
-        assert loop.stopping.wait(WAIT_S)
+        loop.writes.wake()
+        assert loop.shutdown.stopping.wait(WAIT_S)
     with worked(home):
         assert prompts(home) == {EARLY}
     assert "the only backup cannot be read" in told(home)
@@ -129,12 +129,12 @@ def test_a_command_that_meets_damage_is_done_at_once_by_the_next_worker(home: Ho
         do(home, loop, EARLY)
 
         def put(_: sqlite3.Connection) -> None:
-            asked.append(loop.command({"command": "remember", "kind": "note", "text": LATE, "cwd": "/"}))
+            asked.append(loop.commands.put({"command": "remember", "kind": "note", "text": LATE, "cwd": "/"}))
             drop(home.memory_db, "memories")
 
         asked: list[object] = []
-        loop.call(put).result(WAIT_S)
-        assert loop.stopping.wait(WAIT_S)
+        loop.writes.execute_write(put).result(WAIT_S)
+        assert loop.shutdown.stopping.wait(WAIT_S)
     with worked(home) as loop:
         assert notes(home) == {LATE}
         assert query(home.inbox_db, "select count(*) from inbox where available_at > 0") == [(0,)]
@@ -148,7 +148,7 @@ def test_a_table_that_somebody_adds_ends_no_worker(home: Home) -> None:
         do(home, loop, EARLY)
         empty_logs(home, loop)
         remember(loop, "Pears are green")
-        assert not loop.stopping.is_set()
+        assert not loop.shutdown.stopping.is_set()
     with worked(home):
         assert told(home) == ""
 

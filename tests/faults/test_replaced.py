@@ -7,7 +7,7 @@ import pytest
 from claude_mem_lite.db import backup_files
 from claude_mem_lite.db.file_swap import write_json
 from tests.faults.losses import spoil_header
-from tests.running import Json, Machine, query
+from tests.support.running import Json, Machine, query
 
 STATE = "select id, status, superseded_by from memories order by id"
 VALKEY = "Use Valkey for the session cache"

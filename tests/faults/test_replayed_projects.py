@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 from tests.faults.losses import WAIT_S, back_up, remove, spoil_header, worked
-from tests.git_repositories import Checkout, make_checkout
-from tests.running import leave, query, turn
+from tests.support.git_repositories import Checkout, make_checkout
+from tests.support.running import leave, query, turn
 
 REMOTE = "git@example.org:me/shop.git"
 STATE = {
@@ -25,17 +25,17 @@ STATE = {
 }
 
 
-def work_in(home: Home, loop: Loop, folder: Path, session: str) -> None:
+def work_in(home: Home, loop: Services, folder: Path, session: str) -> None:
     """A turn in a folder, and something that the user states there."""
     for given in turn(session, f"Sort the shelves of {session}", cwd=str(folder)):
         leave(home, given)
-    assert loop.settle(WAIT_S, flush=True)
+    assert loop.passes.wait_until_idle(WAIT_S, flush=True)
     text = f"The shelves of {session} are sorted by colour and by size"
-    loop.command({"command": "remember", "kind": "decision", "text": text, "cwd": str(folder)}).result(WAIT_S)
+    loop.commands.put({"command": "remember", "kind": "decision", "text": text, "cwd": str(folder)}).result(WAIT_S)
 
 
-def change(loop: Loop, command: str, **more: str) -> str:
-    (id_,) = loop.command({"command": command, **more}).result(WAIT_S)
+def change(loop: Services, command: str, **more: str) -> str:
+    (id_,) = loop.commands.put({"command": command, **more}).result(WAIT_S)
     return id_
 
 
@@ -134,7 +134,7 @@ def test_a_repository_that_moved_and_got_a_remote_is_one_project(home: Home, sho
     assert replay(home) == before
 
 
-def undo_a_join(home: Home, loop: Loop, shop: Checkout) -> None:
+def undo_a_join(home: Home, loop: Services, shop: Checkout) -> None:
     """Two projects that a remote shows to be one, taken apart again by the user."""
     clone = shop.clone(shop.root.with_name("clone"))
     clone.git("remote", "set-url", "origin", REMOTE)
@@ -204,9 +204,9 @@ def test_a_forgotten_project_leaves_no_trace_of_its_folder_in_the_inbox(home: Ho
     with worked(home) as loop:
         work_in(home, loop, secret.root, "s-1")
         change(loop, "move_project", source=str(secret.root), target=str(tmp_path / "secret-moved"))
-        loop.command({"command": "forget", "project": "example.org/me/secret-remote"}).result(WAIT_S)
-        assert loop.settle(WAIT_S, flush=True)
+        loop.commands.put({"command": "forget", "project": "example.org/me/secret-remote"}).result(WAIT_S)
+        assert loop.passes.wait_until_idle(WAIT_S, flush=True)
     inbox = b"".join(path.read_bytes() for path in home.root.glob("inbox.db*"))
-    kept = b"".join(path.read_bytes() for path in home.spool_kept.iterdir())
+    kept = b"".join(path.read_bytes() for path in home.journal_folder.iterdir())
     assert b"secret-shop" not in inbox + kept
     assert b"/secret-moved" not in inbox + kept

@@ -2,7 +2,7 @@
 
 from claude_mem_lite.paths import Home
 from tests.faults.losses import spoil_header, worked
-from tests.running import leave, payload, query
+from tests.support.running import leave, payload, query
 
 RULE = "Always run the ledger tests with make ledger-test, never with pytest."
 STATE = "select id, pinned, times_seen, session from memories order by id"
@@ -13,11 +13,11 @@ def test_a_command_about_a_memory_of_a_turn_that_came_later_and_ended_first_find
         leave(home, payload("UserPromptSubmit", "s-long", prompt=RULE))
         for event, more in (("UserPromptSubmit", {"prompt": RULE}), ("Stop", {"last_assistant_message": "Noted."})):
             leave(home, payload(event, "s-short", **more))
-        assert loop.settle(30)
+        assert loop.passes.wait_until_idle(30)
         ((id_,),) = query(home.memory_db, "select id from memories")
-        loop.command({"command": "pin", "id": id_, "pinned": True}).result(30)
+        loop.commands.put({"command": "pin", "id": id_, "pinned": True}).result(30)
         leave(home, payload("Stop", "s-long", last_assistant_message="Noted, too."))
-        assert loop.settle(30)
+        assert loop.passes.wait_until_idle(30)
     before = query(home.memory_db, STATE)
     assert before == [(id_, 1, 2, "s-short")]
     spoil_header(home.memory_db)

@@ -17,7 +17,7 @@ import pytest
 
 import claude_mem_lite.hook
 from claude_mem_lite.paths import Home
-from tests.running import cannot
+from tests.support.running import cannot
 
 LAUNCHER = Path(claude_mem_lite.hook.__path__[0]) / "hook.py"
 PYTHON = str(Path(sys.executable).resolve())

@@ -74,7 +74,7 @@ def test_starting_the_worker_adds_the_starter_and_its_lock_only(hooks: Hooks, ho
     home.make()
     home.worker_python.symlink_to("/nonexistent/python")
     lines = observe(hooks, "PostToolUse")
-    assert imported(lines) == {"kernel", "_socket", "fcntl", "starting"}
+    assert imported(lines) == {"kernel", "_socket", "fcntl", "spawn_worker"}
     assert "call fork" in lines
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.hook.private import MARK, Json, clean, hide, hide_lines, reduced, without_spans
 from tests.hook.conftest import Hooks
-from tests.unit.own_time import own_seconds
+from tests.support.cpu_limit import cpu_seconds
 
 OPENINGS = (
     "<private>", "<PRIVATE>", "<private >", '<Private reason="key">', "<private\n>", "<private\u00a0>",
@@ -233,7 +233,7 @@ def test_a_payload_with_invalid_utf8_around_a_span_stays_readable_json(hooks: Ho
 )
 def test_no_large_text_takes_more_than_a_moment(head: str, unit: str, tail: str) -> None:
     text = head + unit * (LARGE // len(unit)) + tail
-    with own_seconds(A_MOMENT_S):
+    with cpu_seconds(A_MOMENT_S):
         hide(text)
         hide_lines([text, text])
         without_spans(json.dumps({"a": [{"b": text}, {"c": [text]}], text: 1}).encode())

@@ -1,4 +1,5 @@
-"""Starting the worker: once, detached, with nothing of the agent's in it, and not again and again."""
+"""Tests of `hook/spawn_worker.py`: the worker is started once, detached, without the environment of the agent, and not
+again and again."""
 
 import json
 import os
@@ -255,10 +256,10 @@ def test_a_spool_that_nobody_empties_stops_growing(hooks: Hooks, home: Home) -> 
     home.make()
     for number in range(19_999):
         os.close(os.open(f"{home.spool_new}/{number:020d}-1-00000000-Stop", os.O_CREAT))
-    for let_go in (False, True):
+    for release in (False, True):
         assert hooks.run("Stop") == b""
         assert len(os.listdir(home.spool_new)) == 20_000
-        assert home.dropped.exists() is let_go
+        assert home.dropped.exists() is release
 
 
 def test_the_person_is_told_once_a_day_that_the_program_is_gone(hooks: Hooks, home: Home) -> None:
@@ -271,7 +272,7 @@ def test_the_person_is_told_once_a_day_that_the_program_is_gone(hooks: Hooks, ho
         iter(told.values())
     )
     assert hooks.run("SessionStart") == b""
-    os.utime(home.told, (0, 0))
+    os.utime(home.notice_mark, (0, 0))
     assert b"systemMessage" in hooks.run("SessionStart")
     assert len(hooks.kept()) == 4
 
@@ -296,7 +297,7 @@ def test_agents_that_take_another_form_are_told_nothing(hooks: Hooks, home: Home
     home.make()
     home.worker_python.symlink_to("/nonexistent/python")
     assert hooks.run("SessionStart", agent) == b""
-    assert not home.told.exists()
+    assert not home.notice_mark.exists()
 
 
 def test_the_message_comes_with_the_context_that_was_rendered_ahead(hooks: Hooks, home: Home) -> None:

@@ -15,9 +15,9 @@ from mcp.client.client import Client
 from mcp_types import CallToolResult, TextContent
 
 from claude_mem_lite.mcp.server import serve
-from claude_mem_lite.mcp.tool_handlers import Tools
+from claude_mem_lite.mcp.tool_handlers import CALL_S, Tools
 from mcp import StdioServerParameters
-from tests.running import Json, Machine
+from tests.support.running import Json, Machine
 
 COMMAND = Path(sys.executable).parent / "claude-mem-lite"
 Result = TypeVar("Result")
@@ -64,7 +64,7 @@ class Agent:
         """One tool, with a server of its own in this process."""
         return self.calls((tool, given))[0]
 
-    def calls(self, *wanted: tuple[str, Json]) -> list[Told]:
+    def calls(self, *wanted: tuple[str, Json], call_s: float = CALL_S) -> list[Told]:
         """Some tools, one after the other, of one server in this process."""
         self._see_to_worker()
         requests = [
@@ -74,7 +74,7 @@ class Agent:
         replies = io.BytesIO()
         with chdir(self.folder):
             asked = io.BytesIO("".join(f"{json.dumps(one)}\n" for one in requests).encode())
-            assert serve(asked, replies, Tools(self.machine.home, self._environment()).call) == 0
+            assert serve(asked, replies, Tools(self.machine.home, self._environment(), call_s).call) == 0
         results = [json.loads(line)["result"] for line in replies.getvalue().splitlines()]
         return [Told(one["content"][0]["text"], one["isError"]) for one in results]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.git.project_identity import find_place
-from claude_mem_lite.models import Memory, Place, SessionSummary
-from tests.fakes import Store
+from claude_mem_lite.code.git.project_identity import find_location
+from claude_mem_lite.models import Location, Memory, SessionSummary
 from tests.mcp.agent import Agent
-from tests.running import Machine, open_machine
+from tests.support.fakes import Store
+from tests.support.running import Machine, open_machine
 
 
 class Shop:
@@ -21,11 +21,11 @@ class Shop:
         self.folder = folder
         folder.mkdir()
         (folder / "main.py").write_text("print('shop')\n")
-        self.place: Place = find_place(str(folder))
+        self.place: Location = find_location(str(folder))
         self.ids: dict[str, str] = {}
         self._numbers = 0
 
-    def plant(self, title: str, *, place: Place | None = None, days: float = 1, **more: object) -> Memory:
+    def plant(self, title: str, *, place: Location | None = None, days: float = 1, **more: object) -> Memory:
         """A memory that was made some days ago."""
         self._numbers += 1
         at = datetime.now(UTC) - timedelta(days=days)

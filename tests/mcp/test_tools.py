@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from mcp.client.client import Client
 
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.context.render import estimate_tokens
-from claude_mem_lite.mcp import tool_handlers
 from tests.mcp.agent import Agent, Told, told
 from tests.mcp.conftest import Shop
-from tests.running import Json, Machine, payload, query
+from tests.support.running import Json, Machine, payload, query
 from tests.worker.commands import run_here
 
 NAMES = ["memory_context", "memory_search", "memory_timeline", "memory_get", "memory_save", "memory_forget"]
@@ -92,7 +91,7 @@ def test_search_shows_lines_with_ids_kinds_dates_and_whose_word_it_is(shop: Shop
     stated = shop.plant("Never retry the checkout on a Sunday", kind="rule", origin="user", scope="universal")
     page = shop.plant(POISON, kind="discovery", origin="web")
     hidden = shop.plant("Checkout retry quarantined words", status="quarantined", origin="mcp")
-    elsewhere = shop.plant("Retry the checkout of another shop", place=find_place("/nowhere/else"))
+    elsewhere = shop.plant("Retry the checkout of another shop", place=find_location("/nowhere/else"))
 
     text = shop.agent().call("memory_search", query="checkout retry").text
 
@@ -153,7 +152,7 @@ def test_get_tells_all_of_some_and_names_what_is_not_there(shop: Shop) -> None:
         facts=("p95 is 300 ms",),
         files=("src/checkout.py",),
     )
-    other = shop.plant("Of another shop", place=find_place("/nowhere/else"))
+    other = shop.plant("Of another shop", place=find_location("/nowhere/else"))
     hidden = shop.plant("Poisoned words", status="quarantined", origin="web")
 
     some, none = shop.agent().calls(
@@ -182,7 +181,7 @@ def test_the_timeline_tells_what_was_around(shop: Shop) -> None:
     for day, title in enumerate(("First choose a queue", "Then retry the checkout", "Last remove the cron job")):
         shop.plant(title, days=10 - day)
     middle = shop.plant("Measure the checkout", days=7.5)
-    elsewhere = shop.plant("Of another shop", place=find_place("/nowhere/else"))
+    elsewhere = shop.plant("Of another shop", place=find_location("/nowhere/else"))
 
     around, unknown, foreign = shop.agent().calls(
         ("memory_timeline", {"id": middle.id[:6]}),
@@ -356,7 +355,7 @@ def test_what_the_user_confirmed_is_not_the_agents_to_forget(shop: Shop) -> None
 
 def test_forgetting_has_bounds(shop: Shop) -> None:
     planted = [shop.plant(f"Wrong thing number {number} about {number * 7}") for number in range(25)]
-    other = shop.plant("Of another shop", place=find_place("/nowhere/else"))
+    other = shop.plant("Of another shop", place=find_location("/nowhere/else"))
     ids = [one.id for one in planted]
 
     too_many, foreign, unknown, bad, twenty = shop.agent().calls(
@@ -523,7 +522,7 @@ def test_what_is_foreign_unsure_superseded_or_of_others_is_left_out(shop: Shop) 
         shop.plant("Checkout retry that is over", status="superseded"),
         shop.plant("Checkout retry of old", status="retired"),
         shop.plant("Checkout retry perhaps", confidence=0.3),
-        shop.plant("Checkout retry of another shop", place=find_place("/nowhere/else")),
+        shop.plant("Checkout retry of another shop", place=find_location("/nowhere/else")),
         shop.plant("Checkout retry in Ruby", scope="language:ruby", origin="user", kind="gotcha"),
         shop.plant("Checkout retry long ago everywhere", scope="universal", days=100),
     ]
@@ -563,7 +562,7 @@ def test_category_and_scope_narrow_it_and_nonsense_is_refused(shop: Shop) -> Non
         ("memory_context", {"query": "checkout retry", "category": "decision", "scope": "project"}),
         ("memory_context", {"query": "checkout retry", "scope": "galaxy"}),
         ("memory_context", {"query": "checkout retry", "scope": "project:elsewhere"}),
-        ("memory_context", {"query": "checkout retry", "scope": f"project:{find_place(str(shop.folder)).project}"}),
+        ("memory_context", {"query": "checkout retry", "scope": f"project:{find_location(str(shop.folder)).project}"}),
         ("memory_context", {"query": "checkout retry", "category": "ideas"}),
     )
     assert ("clock" in guidance.text, "five times" in guidance.text) == (True, False)
@@ -690,13 +689,14 @@ def test_a_client_that_names_no_session_has_one_however_many_servers_it_starts(s
     assert first == second
 
 
-def test_a_worker_that_hangs_is_told_in_a_sentence(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_handlers, "CALL_S", 0.5)
+def test_a_worker_that_hangs_is_told_in_a_sentence(shop: Shop) -> None:
     shop.machine.start_worker()
     os.kill(shop.machine.worker_pid(), signal.SIGSTOP)
     try:
         found, saved = shop.agent().calls(
-            ("memory_search", {"query": "checkout"}), ("memory_save", {"kind": "note", "text": "Orders stay"})
+            ("memory_search", {"query": "checkout"}),
+            ("memory_save", {"kind": "note", "text": "Orders stay"}),
+            call_s=0.5,
         )
     finally:
         os.kill(shop.machine.worker_pid(), signal.SIGCONT)

@@ -24,7 +24,7 @@ from benchmarks.silent_prompts import REAL
 from benchmarks.synthetic import HUGE_PROJECT, SMALL_PROJECT, Language, project_id
 from benchmarks.transcripts import RawTurn
 
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -128,7 +128,7 @@ def test_the_same_is_asked_each_time_and_half_of_it_in_each_project(tmp_path: Pa
     assert len(prompts) == 40
     assert all(3 <= one.words <= 61 for one in prompts)
     assert sum(one.is_common for one in prompts) == 10
-    projects = {one.place: find_place(json.loads(one.payload)["cwd"]).project for one in asked}
+    projects = {one.place: find_location(json.loads(one.payload)["cwd"]).project for one in asked}
     assert projects == {"huge": project_id(HUGE_PROJECT), "small": project_id(SMALL_PROJECT)}
     assert {kind: sum(one.kind == kind for one in asked) for kind in ("file", "failure", "passed")} == {
         "file": 8,

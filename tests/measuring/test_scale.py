@@ -74,11 +74,10 @@ def test_a_third_of_the_queries_have_common_words_and_half_go_over_all_projects(
     assert all((one.filters.project is None) == (one.place == "all") for one in made)
 
 
-def test_a_small_home_is_filled_searched_and_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.scale.QUERIES", 60)
+def test_a_small_home_is_filled_searched_and_told_of(tmp_path: Path) -> None:
     filled = fill(tmp_path / "home", 150)
     assert fill(tmp_path / "home", 150) == filled
-    searched = search(tmp_path / "home", 150)
+    searched = search(tmp_path / "home", 150, 60)
     assert len(searched.whole) == 60
     assert searched.found > 30
     names = [figure.name for figure in told(filled, searched)]

@@ -15,7 +15,7 @@ from claude_mem_lite.compress.compose.judge import Judge, save
 from claude_mem_lite.compress.compose.judge import load as load_judge
 from claude_mem_lite.compress.prose.linear_model import Linear
 from claude_mem_lite.models import Draft
-from tests.unit.compress.build import turn
+from tests.support.turns import turn
 
 PAST = PastTurn(
     "shop",

@@ -16,7 +16,7 @@ from demo import facts, recording
 from claude_mem_lite import __version__
 from tests.e2e.repositories import make_repo
 from tests.pipeline.wheels import Tool, build_as, run, wheel_of_this_run
-from tests.running import wait_until
+from tests.support.running import wait_until
 
 OLDER = "0.0.9"
 OWN_SETTINGS = '{\n\t"model":  "opus",\n\t"hooks": {"Notification": []}\n}'

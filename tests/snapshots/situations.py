@@ -15,36 +15,36 @@ from functools import partial
 from pathlib import Path
 
 from claude_mem_lite.code.freshness.checkout_view import NoCheckout
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset
 from claude_mem_lite.db.connection import atomic, open_for_reading
-from claude_mem_lite.knowledge.reconcile import settle
-from claude_mem_lite.models import Event, Place, Receipt, SessionSummary
+from claude_mem_lite.knowledge.remember import reconcile
+from claude_mem_lite.models import Event, Location, Receipt, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories, receipts
 from claude_mem_lite.worker.answers import prerendered
-from claude_mem_lite.worker.answers.session_start import occasion_of
-from tests.fakes import NOW, SHOP, FakeEmbedder, Store
-from tests.snapshots.busy import TOLD, decide, fill, know, python_project
+from claude_mem_lite.worker.answers.session_start import context_request_for
+from tests.snapshots.busy_project import TOLD, decide, fill, know, python_project
+from tests.support.fakes import NOW, SHOP, FakeEmbedder, Store
 
 FOLDER = Path(__file__).parent
-OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
+OTHER = Location(project="example.org/me/other", name="other", root="/nowhere/other")
 Situation = Callable[[Store, Path], str]
 
 
 def started(
-    store: Store, place: Place = SHOP, *, moment: str = "startup", session: str = "mine", preset: Preset = BALANCED
+    store: Store, place: Location = SHOP, *, moment: str = "startup", session: str = "mine", preset: Preset = BALANCED
 ) -> str:
     """What a session is given when it starts."""
     event = Event("000-SessionStart", "SessionStart", session, NOW, place.root, source=moment)
     search = Search(FakeEmbedder(), VectorIndex()).search
-    occasion = replace(occasion_of(store.db, event, place, NOW), search=search)
-    return build(store.connect, occasion, Config().budget_tokens, preset).text
+    request = replace(context_request_for(store.db, event, place, NOW), search=search)
+    return build(store.connect, request, Config().budget_tokens, preset).text
 
 
 def first_session_ever(store: Store, folder: Path) -> str:
@@ -112,7 +112,7 @@ def worker_away(store: Store, folder: Path) -> str:
     """The file that a hook prints when it finds no worker: dates instead of ages, for nobody in particular."""
     home = Home(folder.parent / "home")
     home.make()
-    place = find_place("/")  # a folder that is there everywhere: ids are made of its path
+    place = find_location("/")  # a folder that is there everywhere: ids are made of its path
     with Store(home.memory_db) as own:
         own.session("s0", TOLD, place=place)
         decide(own, "s0", place)
@@ -144,7 +144,7 @@ def conflicting_decisions(store: Store, folder: Path) -> str:
     newer = store.remember("Keep carts in Redis", kind="decision", last_seen_at=NOW - timedelta(days=2))
     store.remember("Name branches after tickets", kind="decision", last_seen_at=NOW - timedelta(days=20))
     with atomic(store.db):
-        settle(store.db, newer, "turn", NOW)
+        reconcile(store.db, newer, "turn", NOW)
     return started(store)
 
 
@@ -153,7 +153,7 @@ def superseded_decision(store: Store, folder: Path) -> str:
     store.remember("Keep carts in SQLite", kind="decision", last_seen_at=NOW - timedelta(days=40))
     newer = store.remember("Keep carts in Redis", kind="decision", last_seen_at=NOW - timedelta(days=2))
     with atomic(store.db):
-        settle(store.db, newer, "turn", NOW)
+        reconcile(store.db, newer, "turn", NOW)
     return started(store)
 
 

@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.ui.server import make_app
-from tests.running import Machine, open_machine
+from tests.support.running import Machine, open_machine
 
 PORT = 4711
 TOKEN = "a-token-that-nobody-guesses-0123456789"

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from tests.running import Json, Machine, leave, payload, turn
+from tests.support.running import Json, Machine, leave, payload, turn
 from tests.ui.conftest import browser_of
-from tests.ui.sound_html import faults
+from tests.ui.html_checks import faults
 
 AT = "2026-03-01T12:00:00+00:00"
 NAME = '"><img src=x>shop'
@@ -147,7 +147,7 @@ def test_what_changes_is_fetched_alone(page: TestClient, project: str) -> None:
 
 def test_a_prompt_is_given_something_or_told_why_not(served: Machine, page: TestClient, project: str) -> None:
     silent = shown(page, project=project, prompt="hello", only="results")
-    assert "Nothing is said to this prompt: " in silent
+    assert "This prompt gets no memory: " in silent
     helped = shown(page, project=project, prompt="Where do the carts live, in SQLite?", only="results")
     assert "--- memory (" in helped
     assert "</span> given" in helped

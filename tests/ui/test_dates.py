@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from claude_mem_lite.ui.templating import ago, moment, short_moment, when
-from tests.running import Json, Machine
+from tests.support.running import Json, Machine
 
 FIRST, LAST = "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00"
 

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from tests.ui.sound_html import faults
+from tests.ui.html_checks import faults
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from starlette.testclient import TestClient
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.paths import Home
-from claude_mem_lite.ui.process import Entry
+from claude_mem_lite.ui.process import PageAccess
 from claude_mem_lite.ui.server import make_app
 from tests.ui.conftest import PORT
 
@@ -25,7 +25,7 @@ from tests.ui.conftest import PORT
     ],
 )
 def test_what_is_no_code_is_refused_and_the_code_still_holds(home: Home, sent: str) -> None:
-    entry = Entry()
+    entry = PageAccess()
     app = make_app(Client(home), entry.token, PORT, entry.enter)
     browser = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers={"content-type": "application/json"})
     answer = browser.post("/enter", content=sent.encode())
@@ -34,7 +34,7 @@ def test_what_is_no_code_is_refused_and_the_code_still_holds(home: Home, sent: s
 
 
 def test_a_link_that_was_used_says_so_and_how_to_get_another(home: Home) -> None:
-    entry = Entry()
+    entry = PageAccess()
     app = make_app(Client(home), entry.token, PORT, entry.enter, entry.was_used)
     browser = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers={"content-type": "application/json"})
     code = entry.code

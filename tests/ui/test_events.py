@@ -2,8 +2,8 @@
 
 from starlette.testclient import TestClient
 
-from tests.running import Machine, wait_until
-from tests.ui.listening import reading
+from tests.support.running import Machine, wait_until
+from tests.ui.event_stream import reading
 
 
 def names(heard: list[str]) -> list[str]:

@@ -11,11 +11,11 @@ from urllib.parse import parse_qsl, quote
 import pytest
 from starlette.testclient import TestClient
 
-from tests.running import Json, Machine, leave, open_machine, payload, turn
+from tests.support.commit_turns import ending
+from tests.support.running import Json, Machine, leave, open_machine, payload, turn
 from tests.ui.conftest import browser_of
-from tests.ui.sound_html import faults
-from tests.worked import ending
-from tests.worker.developing import Developing
+from tests.ui.html_checks import faults
+from tests.worker.working_repository import WorkingRepository
 
 SHOP, ZOO = "/srv/shop", "/srv/zoo"
 AT = "2026-03-01T12:00:00+00:00"
@@ -128,7 +128,7 @@ def test_a_pin_is_shown(served: Machine, page: TestClient, kept: Json) -> None:
 
 
 def test_what_code_made_stale_is_marked(served: Machine, page: TestClient, tmp_path: Path) -> None:
-    developing = Developing.begin(served, tmp_path, {"README.md": "A shop.\n"})
+    developing = WorkingRepository.begin(served, tmp_path, {"README.md": "A shop.\n"})
     said = "Round the total of a basket"
     developing.session(
         said, {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"}, "Rounded the total of a basket."
@@ -143,7 +143,7 @@ def test_what_code_made_stale_is_marked(served: Machine, page: TestClient, tmp_p
 def test_of_a_folder_that_is_not_here_nothing_is_called_stale(own: tuple[Machine, TestClient], tmp_path: Path) -> None:
     """As after an import from another machine."""
     machine, page = own
-    developing = Developing.begin(machine, tmp_path, {"README.md": "A shop.\n"})
+    developing = WorkingRepository.begin(machine, tmp_path, {"README.md": "A shop.\n"})
     developing.session(
         "Round it",
         {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"},
@@ -282,4 +282,4 @@ def test_older_ones_follow_without_a_gap_or_a_repetition(own: tuple[Machine, Tes
 def test_a_place_that_is_none_is_told_so(page: TestClient) -> None:
     answer = page.get("/part/", params={"before": "nowhere"})
     assert answer.status_code == 502
-    assert "no such place in the feed" in answer.text
+    assert "the cursor of the feed is invalid" in answer.text

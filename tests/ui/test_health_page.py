@@ -6,9 +6,9 @@ from html import escape
 import pytest
 from starlette.testclient import TestClient
 
-from tests.running import Json, Machine, leave, open_machine, payload, turn
+from tests.support.running import Json, Machine, leave, open_machine, payload, turn
 from tests.ui.conftest import browser_of
-from tests.ui.sound_html import faults
+from tests.ui.html_checks import faults
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def worked(served: Machine) -> None:
 
 
 @pytest.fixture
-def modelled(served: Machine) -> Iterator[None]:
+def configured_model(served: Machine) -> Iterator[None]:
     """With a model that nobody can ask: there is no key."""
     served.home.config.write_text('provider = "anthropic"\n')
     yield
@@ -145,7 +145,7 @@ def test_without_a_model_there_is_none_to_try(page: TestClient, worked: None) ->
     assert "no model is configured" in done(page, "try_model")
 
 
-def test_a_model_that_does_not_answer_is_told(page: TestClient, modelled: None) -> None:
+def test_a_model_that_does_not_answer_is_told(page: TestClient, configured_model: None) -> None:
     html = shown(page, only="now")
     assert "anthropic/" in html
     assert 'data-do="try_model"' in html

@@ -7,10 +7,10 @@ from starlette.testclient import TestClient
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.ui.server import make_app
-from tests.lesson_sentences import stories
-from tests.running import Json, Machine, leave, open_machine, payload
+from tests.support.lesson_stories import stories
+from tests.support.running import Json, Machine, leave, open_machine, payload
 from tests.ui.conftest import PORT, TOKEN
-from tests.ui.sound_html import faults
+from tests.ui.html_checks import faults
 
 FIRST, SECOND = stories(2)
 

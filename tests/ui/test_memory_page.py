@@ -10,9 +10,11 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
+from claude_mem_lite.responses.encoding import from_json
+from claude_mem_lite.responses.memories import MemoryRecord
 from claude_mem_lite.ui.actions import mark_of
-from tests.running import Json, Machine
-from tests.worker.developing import Developing
+from tests.support.running import Json, Machine
+from tests.worker.working_repository import WorkingRepository
 
 SCRIPT = "<script>alert('title')</script>"
 
@@ -41,7 +43,12 @@ def refused(page: TestClient, name: str, **given: Json) -> str:
 
 def edit(page: TestClient, memory: Json, **changes: Json) -> Json:
     fields = {name: memory[name] for name in ("id", "title", "kind", "scope")}
-    whole = {**fields, "text": memory["summary"], "tags": ", ".join(memory["tags"]), "mark": mark_of(memory)}
+    whole = {
+        **fields,
+        "text": memory["summary"],
+        "tags": ", ".join(memory["tags"]),
+        "mark": mark_of(from_json(MemoryRecord, memory)),
+    }
     return {**whole, **changes}
 
 
@@ -160,7 +167,7 @@ def test_what_is_forgotten_is_gone_from_every_file(served: Machine, page: TestCl
     assert served.files_with("quokkaphone") == []
 
 
-def test_forgetting_stands_last_and_asks_first(page: TestClient, developing: Developing) -> None:
+def test_forgetting_stands_last_and_asks_first(page: TestClient, developing: WorkingRepository) -> None:
     """The question names all that goes: the turn's own words, receipts and backups too."""
     kept = anchored_to_code(developing)
     developing.session("Look at the total once more", {}, "Looked.")
@@ -220,21 +227,21 @@ def test_shell_lines_and_markdown_are_shown_as_such(served: Machine, page: TestC
 
 
 @pytest.fixture
-def developing(served: Machine, tmp_path: Path) -> Developing:
+def developing(served: Machine, tmp_path: Path) -> WorkingRepository:
     # The name of the folder is in those of its sessions: each test has its own.
-    made = Developing.begin(served, tmp_path, {"README.md": "A shop.\n"})
+    made = WorkingRepository.begin(served, tmp_path, {"README.md": "A shop.\n"})
     code = "def total(basket):\n    return round(sum(basket), 2)\n"
     made.session("Round the total of a basket", {"cart.py": code}, "Rounded the total of a basket.")
     return made
 
 
-def anchored_to_code(developing: Developing) -> Json:
+def anchored_to_code(developing: WorkingRepository) -> Json:
     found = developing.machine.get(f"/api/memories?cwd={developing.root}")["memories"]
     return next(one for one in found if any(anchor.startswith("code:") for anchor in one["anchors"]))
 
 
 def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
-    page: TestClient, developing: Developing
+    page: TestClient, developing: WorkingRepository
 ) -> None:
     kept = anchored_to_code(developing)
     path = f"/memories/{kept['id']}"
@@ -250,7 +257,7 @@ def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
 
 
 def test_what_is_confirmed_when_its_folder_is_gone_stays_tied_to_what_it_was_tied_to(
-    served: Machine, page: TestClient, developing: Developing
+    served: Machine, page: TestClient, developing: WorkingRepository
 ) -> None:
     kept = anchored_to_code(developing)
     rmtree(developing.root)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from tests.running import Json, Machine, open_machine
+from tests.support.running import Json, Machine, open_machine
 from tests.ui.conftest import browser_of
 
 OLD, NEW = "/elsewhere/zoo", "/elsewhere/aviary"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Machine, open_machine, wait_until
+from tests.support.running import Machine, open_machine, wait_until
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 # Stands for a browser: notes what it is asked to open, and what it can read there.

@@ -3,9 +3,9 @@
 import pytest
 from starlette.testclient import TestClient
 
-from tests.running import Json, Machine, leave, turn
+from tests.support.running import Json, Machine, leave, turn
 from tests.ui.conftest import browser_of
-from tests.ui.sound_html import faults
+from tests.ui.html_checks import faults
 
 SCRIPT = "<script>alert('search')</script>"
 

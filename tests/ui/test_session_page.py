@@ -8,10 +8,10 @@ import pytest
 from markupsafe import escape
 from starlette.testclient import TestClient
 
-from tests.fakes import NOW, Store
-from tests.running import Json, Machine, leave, open_machine, payload, turn
+from tests.support.commit_turns import ending
+from tests.support.fakes import NOW, Store
+from tests.support.running import Json, Machine, leave, open_machine, payload, turn
 from tests.ui.conftest import browser_of
-from tests.worked import ending
 
 SCRIPT = "<script>alert(1)</script>"
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from tests.running import Machine
-from tests.unit.fake_worker import run
+from tests.support.fake_worker import run
+from tests.support.running import Machine
 
 
 def run_here(

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.freshness.scanner import StalenessScanner
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 from tests.e2e.repositories import git
-from tests.fakes import NOW, FakeProvider, Store
-from tests.running import Machine, open_machine, running_loop
-from tests.worker.looks import commit
+from tests.support.fakes import NOW, FakeProvider, Store
+from tests.support.patience import PATIENT
+from tests.support.running import Machine, open_machine, running_loop
+from tests.worker.checkouts import commit
 
 
 @dataclass(slots=True)
@@ -43,7 +44,7 @@ def project(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def loop(home: Home, clock: SetClock) -> Iterator[Loop]:
+def loop(home: Home, clock: SetClock) -> Iterator[Services]:
     with running_loop(home, clock) as running:
         yield running
 
@@ -55,7 +56,7 @@ def provider() -> FakeProvider:
 
 
 @pytest.fixture
-def modelled(home: Home, clock: SetClock, provider: FakeProvider) -> Iterator[Loop]:
+def model_loop(home: Home, clock: SetClock, provider: FakeProvider) -> Iterator[Services]:
     """The job loop with a model configured."""
     home.config.write_text('provider = "anthropic"\n')
     with running_loop(home, clock, provider.make) as running:
@@ -91,9 +92,9 @@ def store(home: Home) -> Iterator[Store]:
 
 
 @pytest.fixture
-def looking(home: Home, store: Store, clock: SetClock) -> Iterator[Looking]:
+def looking(home: Home, store: Store, clock: SetClock) -> Iterator[StalenessScanner]:
     clock.now = NOW
-    made = Looking(home, store.db, clock, lambda _: False)
+    made = StalenessScanner(home, store.db, clock, lambda _: False, PATIENT)
     yield made
     made.release()
 

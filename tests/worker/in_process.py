@@ -8,15 +8,15 @@ from starlette.testclient import TestClient
 from claude_mem_lite.paths import Home
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.api.app import make_app
-from claude_mem_lite.worker.loop import Loop
-from tests.fakes import FakeEmbedder
-from tests.running import Json, running_loop
+from claude_mem_lite.worker.services import Services
+from tests.support.fakes import FakeEmbedder
+from tests.support.running import Json, running_loop
 
 
 class Asked:
     """Whom to ask; what is refused fails the test."""
 
-    def __init__(self, client: TestClient, loop: Loop) -> None:
+    def __init__(self, client: TestClient, loop: Services) -> None:
         self.client = client
         self.loop = loop
 
@@ -33,5 +33,8 @@ class Asked:
 
 @contextmanager
 def asked(home: Home, clock: Clock) -> Iterator[Asked]:
-    with running_loop(home, clock, embedder=FakeEmbedder()) as loop, TestClient(make_app(loop, loop.stop)) as client:
+    with (
+        running_loop(home, clock, embedder=FakeEmbedder()) as loop,
+        TestClient(make_app(loop, loop.shutdown.stop)) as client,
+    ):
         yield Asked(client, loop)

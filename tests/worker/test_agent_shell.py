@@ -1,10 +1,10 @@
-"""Commands that an agent runs in its shell: they speak for the agent, not for the user."""
+"""Tests of `knowledge/agent_notes.py`: commands of an agent's shell speak for the agent, not for the user."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.running import Json, Machine, leave, payload
+from tests.support.running import Json, Machine, leave, payload
 from tests.worker.commands import run_here
 
 RULE = "Fetch the numbat index before every test run"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Json, Machine, query
-from tests.worker.developing import Developing
+from tests.support.running import Json, Machine, query
+from tests.worker.working_repository import WorkingRepository
 
 AUTH = '''\
 """Who may come in."""
@@ -20,9 +20,9 @@ def renew(token):
 
 
 @pytest.fixture
-def work(machine: Machine, tmp_path: Path) -> Developing:
+def work(machine: Machine, tmp_path: Path) -> WorkingRepository:
     machine.start_worker()
-    return Developing.begin(machine, tmp_path / "shop", {"README.md": "# Shop\n"})
+    return WorkingRepository.begin(machine, tmp_path / "shop", {"README.md": "# Shop\n"})
 
 
 def stored(machine: Machine) -> list[tuple[str, str, str]]:
@@ -30,13 +30,13 @@ def stored(machine: Machine) -> list[tuple[str, str, str]]:
     return [(str(action), str(file), str(name)) for action, file, name in rows]
 
 
-def memories(work: Developing, **filters: str) -> list[Json]:
+def memories(work: WorkingRepository, **filters: str) -> list[Json]:
     wanted = "&".join(f"{key}={value}" for key, value in {"cwd": str(work.root), **filters}.items())
     found: list[Json] = work.machine.get(f"/api/memories?{wanted}")["memories"]
     return found
 
 
-def test_each_turn_is_stored_with_what_it_did_to_functions(work: Developing) -> None:
+def test_each_turn_is_stored_with_what_it_did_to_functions(work: WorkingRepository) -> None:
     work.session("tokens must be renewed", {"src/auth.py": AUTH}, "Added `renew`, which gives a token another hour.")
     work.session(
         "be kind to late ones",
@@ -54,7 +54,7 @@ def test_each_turn_is_stored_with_what_it_did_to_functions(work: Developing) -> 
     assert oldest["symbols"] == [{"file": "src/auth.py", "name": "renew", "action": "new"}]
 
 
-def test_work_in_a_subfolder_is_told_from_the_root_and_found_fresh_from_there(work: Developing) -> None:
+def test_work_in_a_subfolder_is_told_from_the_root_and_found_fresh_from_there(work: WorkingRepository) -> None:
     folder = work.root / "packages" / "web"
     folder.mkdir(parents=True)
     below = work.at(folder)
@@ -65,7 +65,7 @@ def test_work_in_a_subfolder_is_told_from_the_root_and_found_fresh_from_there(wo
     assert "[may be stale]" not in below.context()
 
 
-def test_a_function_that_holds_a_secret_or_a_private_passage_is_not_taken_for_changed(work: Developing) -> None:
+def test_a_function_that_holds_a_secret_or_a_private_passage_is_not_taken_for_changed(work: WorkingRepository) -> None:
     secret = "ghp_" + "Zk3vQ9xLm2Wd7RtY5uNb8CfJ1hGs4PaE6oVi"
     text = AUTH.replace(
         "    return token.again()",
@@ -84,7 +84,7 @@ def test_a_function_that_holds_a_secret_or_a_private_passage_is_not_taken_for_ch
     assert work.machine.files_with("0171 555") == []
 
 
-def test_a_session_that_is_forgotten_takes_what_it_did_to_code_along(work: Developing) -> None:
+def test_a_session_that_is_forgotten_takes_what_it_did_to_code_along(work: WorkingRepository) -> None:
     work.session("first", {"src/auth.py": AUTH}, "Added `renew`, which gives a token another hour.")
     work.git("switch", "--quiet", "--create", "feature/hushed")
     work.session("second", {"src/other.py": AUTH.replace("renew", "reissue")}, "Added `reissue` for lost tokens.")
@@ -99,7 +99,7 @@ def test_a_session_that_is_forgotten_takes_what_it_did_to_code_along(work: Devel
     assert work.machine.files_with("feature/hushed") == []
 
 
-def test_a_memory_that_is_forgotten_takes_the_functions_of_its_turn_along(work: Developing) -> None:
+def test_a_memory_that_is_forgotten_takes_the_functions_of_its_turn_along(work: WorkingRepository) -> None:
     work.session("go on", {"src/auth.py": AUTH}, "Added `renew`, which gives a token another hour.")
     ids = [one["id"] for one in memories(work)]
     work.machine.post("/api/forget", {"ids": ids})
@@ -107,7 +107,7 @@ def test_a_memory_that_is_forgotten_takes_the_functions_of_its_turn_along(work: 
     assert "renew" not in work.context()
 
 
-def test_a_project_that_is_forgotten_leaves_no_branch_and_no_code_behind(work: Developing) -> None:
+def test_a_project_that_is_forgotten_leaves_no_branch_and_no_code_behind(work: WorkingRepository) -> None:
     work.git("switch", "--quiet", "--create", "feature/hushed")
     work.session("go on", {"src/auth.py": AUTH}, "Added `renew`, which gives a token another hour.")
     work.replace("src/auth.py", "too late", "far too late")
@@ -119,7 +119,7 @@ def test_a_project_that_is_forgotten_leaves_no_branch_and_no_code_behind(work: D
         assert work.machine.files_with(words) == []
 
 
-def test_an_excluded_folder_is_not_looked_at(work: Developing) -> None:
+def test_an_excluded_folder_is_not_looked_at(work: WorkingRepository) -> None:
     work.machine.home.config.write_text(f'exclude = ["{work.root}"]\n')
     work.session("go on", {"src/auth.py": AUTH}, "Added `renew`, which gives a token another hour.")
     assert work.context() == ""

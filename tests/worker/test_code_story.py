@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Machine, open_machine, short_folder
-from tests.worker.developing import Developing
+from tests.support.running import Machine, open_machine, short_folder
+from tests.worker.working_repository import WorkingRepository
 
 CART = '''\
 """The cart."""
@@ -44,11 +44,11 @@ def apply_{name}(summed, given):
 
 
 @pytest.fixture
-def work() -> Iterator[Developing]:
+def work() -> Iterator[WorkingRepository]:
     """A repository on main, with a discount that an agent added and somebody committed."""
     with open_machine() as machine, short_folder() as folder:
         machine.start_worker()
-        made = Developing.begin(machine, folder / "shop", {"src/cart.py": CART})
+        made = WorkingRepository.begin(machine, folder / "shop", {"src/cart.py": CART})
         made.session(
             "give customers a discount",
             {"src/cart.py": CART + DISCOUNT},
@@ -58,7 +58,7 @@ def work() -> Iterator[Developing]:
         yield made
 
 
-def add_feature(work: Developing, name: str, *, commit: bool = True) -> None:
+def add_feature(work: WorkingRepository, name: str, *, commit: bool = True) -> None:
     """An agent adds a feature in the current checkout."""
     work.session(
         f"we need {name} in the shop",
@@ -69,7 +69,7 @@ def add_feature(work: Developing, name: str, *, commit: bool = True) -> None:
         work.commit(f"Add {name}")
 
 
-def on_branch(work: Developing, name: str, *, commit: bool = True) -> None:
+def on_branch(work: WorkingRepository, name: str, *, commit: bool = True) -> None:
     """The same on a new branch, which is left afterwards."""
     work.git("switch", "--quiet", "--create", f"feature/{name}")
     add_feature(work, name, commit=commit)
@@ -87,7 +87,7 @@ def untagged(context: str, words: str) -> list[str]:
     return [line for line in context.split("\n") if words in line and not any(tag in line for tag in tags)]
 
 
-def decide(work: Developing, what: str) -> None:
+def decide(work: WorkingRepository, what: str) -> None:
     """Something is decided, and no file is changed."""
     work.decided(f"Decided to keep {what} simple", f"Decided to keep {what} simple, because nobody needs more.")
 
@@ -96,7 +96,7 @@ def tells_of(context: str, *names: str) -> list[bool]:
     return [f"apply_{name}" in context or f"{name} in the shop" in context for name in names]
 
 
-def test_work_on_a_branch_is_told_there_and_not_on_main(work: Developing) -> None:
+def test_work_on_a_branch_is_told_there_and_not_on_main(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     on_it = work.context()
     assert "apply_coupons" in on_it
@@ -109,7 +109,7 @@ def test_work_on_a_branch_is_told_there_and_not_on_main(work: Developing) -> Non
     assert "discount" in on_main
 
 
-def test_a_decision_made_on_a_branch_is_told_there_and_where_it_was_merged(work: Developing) -> None:
+def test_a_decision_made_on_a_branch_is_told_there_and_where_it_was_merged(work: WorkingRepository) -> None:
     work.git("switch", "--quiet", "--create", "feature/invoices")
     decide(work, "invoices")
     add_feature(work, "invoices")
@@ -122,7 +122,7 @@ def test_a_decision_made_on_a_branch_is_told_there_and_where_it_was_merged(work:
     assert "keep invoices simple" in work.context()
 
 
-def test_a_merged_branch_is_told_on_main_and_stays_told_when_it_is_deleted(work: Developing) -> None:
+def test_a_merged_branch_is_told_on_main_and_stays_told_when_it_is_deleted(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     work.git("switch", "--quiet", "main")
     work.write("README.md", "# Shop\n")
@@ -136,7 +136,7 @@ def test_a_merged_branch_is_told_on_main_and_stays_told_when_it_is_deleted(work:
     assert "apply_coupons" in work.context()
 
 
-def test_a_branch_that_was_never_seen_elsewhere_and_fast_forwards_main_is_told_there(work: Developing) -> None:
+def test_a_branch_that_was_never_seen_elsewhere_and_fast_forwards_main_is_told_there(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     work.git("switch", "--quiet", "main")
     work.git("merge", "--quiet", "--ff-only", "feature/coupons")
@@ -144,7 +144,7 @@ def test_a_branch_that_was_never_seen_elsewhere_and_fast_forwards_main_is_told_t
     assert "apply_coupons" in work.context()
 
 
-def test_a_squashed_branch_is_told_on_main_though_its_commits_are_nowhere(work: Developing) -> None:
+def test_a_squashed_branch_is_told_on_main_though_its_commits_are_nowhere(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     work.replace("src/coupons.py", "return summed\n", "return round(summed, 2)\n")
     work.commit("Round")
@@ -160,7 +160,7 @@ def test_a_squashed_branch_is_told_on_main_though_its_commits_are_nowhere(work: 
     assert "apply_coupons" in work.context()
 
 
-def test_a_branch_deleted_before_its_squash_was_pulled_is_told_once_it_is_here(work: Developing) -> None:
+def test_a_branch_deleted_before_its_squash_was_pulled_is_told_once_it_is_here(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     work.git("branch", "server", "main")
     work.git("switch", "--quiet", "server")
@@ -178,7 +178,7 @@ def test_a_branch_deleted_before_its_squash_was_pulled_is_told_once_it_is_here(w
     assert "apply_coupons" in work.context()
 
 
-def test_a_rebased_branch_is_told_on_itself_and_on_main_once_main_has_it(work: Developing) -> None:
+def test_a_rebased_branch_is_told_on_itself_and_on_main_once_main_has_it(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     work.git("switch", "--quiet", "main")
     work.write("README.md", "# Shop\n")
@@ -194,7 +194,7 @@ def test_a_rebased_branch_is_told_on_itself_and_on_main_once_main_has_it(work: D
     assert "apply_coupons" in work.context()
 
 
-def test_a_branch_deleted_unmerged_is_told_nowhere_and_its_memories_are_retired(work: Developing) -> None:
+def test_a_branch_deleted_unmerged_is_told_nowhere_and_its_memories_are_retired(work: WorkingRepository) -> None:
     on_branch(work, "spike")
     work.git("switch", "--quiet", "main")
     work.context()
@@ -208,7 +208,7 @@ def test_a_branch_deleted_unmerged_is_told_nowhere_and_its_memories_are_retired(
     assert any("apply_spike" in memory["title"] + memory["summary"] for memory in found)
 
 
-def test_work_that_is_not_committed_goes_where_its_files_go(work: Developing) -> None:
+def test_work_that_is_not_committed_goes_where_its_files_go(work: WorkingRepository) -> None:
     on_branch(work, "coupons", commit=False)
     work.git("stash", "--include-untracked", "--quiet")
     work.git("switch", "--quiet", "main")
@@ -218,7 +218,7 @@ def test_work_that_is_not_committed_goes_where_its_files_go(work: Developing) ->
     assert "apply_coupons" in work.context(), "it is in the working tree of main now"
 
 
-def test_a_worktree_has_what_is_on_its_branch_and_the_main_checkout_has_not(work: Developing) -> None:
+def test_a_worktree_has_what_is_on_its_branch_and_the_main_checkout_has_not(work: WorkingRepository) -> None:
     other = work.root.parent / "shop-coupons"
     work.git("worktree", "add", "--quiet", "-b", "feature/coupons", str(other))
     there = work.at(other)
@@ -229,7 +229,7 @@ def test_a_worktree_has_what_is_on_its_branch_and_the_main_checkout_has_not(work
     assert "apply_coupons" not in work.context()
 
 
-def test_one_branch_merged_into_another_is_told_there_only(work: Developing) -> None:
+def test_one_branch_merged_into_another_is_told_there_only(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     work.git("switch", "--quiet", "main")
     on_branch(work, "shipping")
@@ -242,7 +242,7 @@ def test_one_branch_merged_into_another_is_told_there_only(work: Developing) -> 
     assert tells_of(work.context(), "coupons", "shipping") == [False, False]
 
 
-def test_a_detached_head_tells_what_its_commit_contains(work: Developing) -> None:
+def test_a_detached_head_tells_what_its_commit_contains(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     work.git("switch", "--quiet", "--detach", "main")
     assert "apply_coupons" not in work.context()
@@ -250,7 +250,7 @@ def test_a_detached_head_tells_what_its_commit_contains(work: Developing) -> Non
     assert "apply_coupons" in work.context()
 
 
-def test_a_moved_file_and_a_renamed_function_are_followed(work: Developing) -> None:
+def test_a_moved_file_and_a_renamed_function_are_followed(work: WorkingRepository) -> None:
     work.git("mv", "src/cart.py", "src/basket.py")
     work.commit("Call it a basket")
     moved = recent_work(work.context())
@@ -263,7 +263,9 @@ def test_a_moved_file_and_a_renamed_function_are_followed(work: Developing) -> N
     assert "[may be stale]" not in renamed
 
 
-def test_code_changed_by_hand_is_marked_at_the_next_start_and_no_more_when_it_is_put_back(work: Developing) -> None:
+def test_code_changed_by_hand_is_marked_at_the_next_start_and_no_more_when_it_is_put_back(
+    work: WorkingRepository,
+) -> None:
     assert "[may be stale]" not in work.context()
 
     work.replace("src/cart.py", "return summed - round(taken, 2)", "return max(summed - taken, 0)")
@@ -275,7 +277,7 @@ def test_code_changed_by_hand_is_marked_at_the_next_start_and_no_more_when_it_is
     assert "[may be stale]" not in work.context()
 
 
-def test_deleted_code_is_told_of_no_more_and_is_again_when_it_is_back(work: Developing) -> None:
+def test_deleted_code_is_told_of_no_more_and_is_again_when_it_is_back(work: WorkingRepository) -> None:
     work.write("src/cart.py", CART)
     work.commit("No discounts any more")
     gone = work.context()
@@ -289,7 +291,7 @@ def test_deleted_code_is_told_of_no_more_and_is_again_when_it_is_back(work: Deve
     assert "takes a percentage off" in recent_work(work.context())
 
 
-def test_a_reverted_merge_is_told_no_more_until_the_revert_is_reverted(work: Developing) -> None:
+def test_a_reverted_merge_is_told_no_more_until_the_revert_is_reverted(work: WorkingRepository) -> None:
     on_branch(work, "coupons")
     work.git("switch", "--quiet", "main")
     work.git("merge", "--quiet", "--no-ff", "--no-edit", "feature/coupons")
@@ -307,7 +309,7 @@ def test_a_reverted_merge_is_told_no_more_until_the_revert_is_reverted(work: Dev
 
 def test_a_folder_without_git_works_as_well(machine: Machine, tmp_path: Path) -> None:
     machine.start_worker()
-    plain = Developing(machine, tmp_path / "plain")
+    plain = WorkingRepository(machine, tmp_path / "plain")
     plain.root.mkdir()
     add_feature(plain, "coupons", commit=False)
     assert "apply_coupons" in plain.context()

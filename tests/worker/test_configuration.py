@@ -1,4 +1,5 @@
-"""Settings that the worker obeys: excluded folders, ignored tools, and a file that is broken for a while."""
+"""Tests of `worker/answers/user_notices.py` and `config_loader.py`: settings that the worker obeys: excluded folders,
+ignored tools, and a file that cannot be read for a while."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.paths import Home, state_of
-from tests.running import (
+from tests.support.running import (
     SILENT,
     Json,
     Machine,
@@ -223,15 +224,15 @@ def test_settings_count_as_known_only_once_they_hold(home: Home, clock: SetClock
     watched, torn = WatchedHome(home.root), []
     object.__setattr__(watched, "watch", lambda: None)
     with running_loop(watched, clock) as loop:
-        assert loop.settle(30)
+        assert loop.passes.wait_until_idle(30)
         (home.root / "config.toml").write_text("debug = true\n")
 
         def watch() -> None:
-            known = state_of(home.root / "config.toml") == loop._settings
-            torn.append(known and not loop.config.debug)
+            known = state_of(home.root / "config.toml") == loop.settings._state
+            torn.append(known and not loop.settings.config.debug)
 
         object.__setattr__(watched, "watch", watch)
-        assert loop.settle(30)
-        assert loop.config.debug
+        assert loop.passes.wait_until_idle(30)
+        assert loop.settings.config.debug
     assert torn
     assert not any(torn)

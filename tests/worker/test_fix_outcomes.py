@@ -16,9 +16,9 @@ from claude_mem_lite.knowledge import outcomes, remember
 from claude_mem_lite.models import JsonObject, Memory, Receipt, ReceiptItem
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import receipts
-from tests.fakes import NOW, SHOP, Store
-from tests.running import spool_name
-from tests.unit.compress.build import PYTEST_FAILED, PYTEST_PASSED
+from tests.support.fakes import NOW, SHOP, Store
+from tests.support.running import spool_name
+from tests.support.turns import PYTEST_FAILED, PYTEST_PASSED
 
 HERE = "5e55104a-1111-4222-8333-abcdefabcdef"
 ERROR = "error:0123456789ab"

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.loop import Loop
-from tests.fakes import FakeProvider
-from tests.running import Json, Machine, leave, payload, query, running_loop
+from claude_mem_lite.worker.services import Services
+from tests.support.fakes import FakeProvider
+from tests.support.running import Json, Machine, leave, payload, query, running_loop
 from tests.worker.conftest import SetClock
-from tests.worker.modelled import rest, work
-from tests.worker.moments import answered, hooked, items, now_name, receipts, wait_until_given
+from tests.worker.model_turns import rest, work
+from tests.worker.trigger_events import answered, hooked, items, now_name, receipts, wait_until_given
 
 NO_MODULE = """==================================== ERRORS ====================================
 _____________________ ERROR collecting tests/test_cart.py ______________________
@@ -229,7 +229,7 @@ def test_a_fix_that_took_two_turns_is_the_same_when_all_is_done_again(home: Home
     assert "error:" in stored[0][-1]
     home.memory_db.unlink()
     with running_loop(home, clock) as loop:
-        assert loop.settle(30)
+        assert loop.passes.wait_until_idle(30)
     assert query(home.memory_db, FIXES) == stored
 
 
@@ -243,7 +243,7 @@ def test_a_failure_is_carried_on_for_a_few_turns(home: Home, clock: SetClock, tu
 
 
 def test_a_model_that_tells_of_the_turn_leaves_what_the_fix_is_known_by(
-    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+    home: Home, model_loop: Services, provider: FakeProvider, clock: SetClock
 ) -> None:
     memory = {"kind": "bugfix", "title": "Create the table carts", "summary": "It was missing.", "files": ["schema.py"]}
     provider.answers = [json.dumps({"memories": [memory], "session": {"headline": "Carts"}})]
@@ -252,8 +252,8 @@ def test_a_model_that_tells_of_the_turn_leaves_what_the_fix_is_known_by(
     long = [
         payload("PostToolUse", "s-1", "/app", **ran(TESTS, printed)) if "pytest" in str(one) else one for one in second
     ]
-    work(home, modelled, first, long)
-    rest(home, modelled, clock)
+    work(home, model_loop, first, long)
+    rest(home, model_loop, clock)
     ((_, title, *_, anchors),) = query(home.memory_db, FIXES)
     assert title == "Create the table carts"
     assert "error:" in anchors

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.rules.finished_steps import is_done_by, may_be_done, told_apart
+from claude_mem_lite.compress.compose.next_steps import is_done_by, may_be_done, split_done_and_denied
 from claude_mem_lite.compress.rules.session_handoff import cut_down, steps_of
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memories, retirements
 from claude_mem_lite.store.memories import handoff_id
-from tests import worked
-from tests.fakes import NOW, Store
-from tests.patches import patch
-from tests.running import Json, Machine, leave, payload
+from tests.support import commit_turns
+from tests.support.fakes import NOW, Store
+from tests.support.patches import patch
+from tests.support.running import Json, Machine, leave, payload
 from tests.worker.commands import run_here
 
 _FEW_WORDS = 3
@@ -40,7 +40,7 @@ def work(machine: Machine, session: str, cwd: Path, asked: str, files: dict[str,
         leave(machine.home, edit(session, str(cwd), path, text))
     is_telling = files and len(said.split()) > _FEW_WORDS
     stopped = [payload("Stop", session, str(cwd), last_assistant_message=said)]
-    for given in worked.ending(session, str(cwd), said, next(iter(files))) if is_telling else stopped:
+    for given in commit_turns.ending(session, str(cwd), said, next(iter(files))) if is_telling else stopped:
         leave(machine.home, given)
     leave(machine.home, payload("SessionEnd", session, str(cwd), reason="other"))
     machine.drain()
@@ -267,7 +267,7 @@ def test_what_a_session_reports_beside_a_command_that_passed_is_done(begun: tupl
     ],
 )
 def test_a_step_is_not_done_by_what_only_shares_its_words(step: str, told: str) -> None:
-    done, _ = told_apart([told])
+    done, _ = split_done_and_denied([told])
     assert not any(is_done_by(step, sentence) for sentence in done)
 
 
@@ -282,7 +282,7 @@ def test_a_step_is_not_done_by_what_only_shares_its_words(step: str, told: str) 
     ],
 )
 def test_a_step_is_done_by_what_says_so(step: str, told: str) -> None:
-    done, _ = told_apart([told])
+    done, _ = split_done_and_denied([told])
     assert any(is_done_by(step, sentence) for sentence in done)
 
 

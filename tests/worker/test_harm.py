@@ -14,15 +14,15 @@ from urllib.parse import quote
 import pytest
 from benchmarks.call_anchors import anchors_of_call
 
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.models import ToolCall
-from tests import worked
-from tests.past_sessions import PastSession
-from tests.running import Json, Machine, payload, query
-from tests.worker.developing import Developing
-from tests.worker.moments import answered
-from tests.worker.test_importing import store as import_turns
-from tests.worker.test_importing import turns_of
+from tests.support import commit_turns
+from tests.support.past_sessions import PastSession
+from tests.support.running import Json, Machine, payload, query
+from tests.worker.api.test_import_turns import store as import_turns
+from tests.worker.api.test_import_turns import turns_of
+from tests.worker.trigger_events import answered
+from tests.worker.working_repository import WorkingRepository
 
 GOOD, BAD = "marmalade", "zanzibar"
 FILE = "src/ledger.py"
@@ -38,7 +38,7 @@ MAX_TRIES = 20
 class Ledger:
     """A checkout with a worker that knows one good thing about its ledger."""
 
-    dev: Developing
+    dev: WorkingRepository
     names: "count[int]" = field(default_factory=count)
 
     @property
@@ -66,7 +66,7 @@ class Ledger:
 
     def plant(self, *memories: Json, trust: bool = True) -> Json:
         """Bring memories in as an export has them, by default one of the user's own."""
-        body = {"project": find_place(self.cwd).project, "at": datetime.now(UTC).isoformat(), "trust": trust}
+        body = {"project": find_location(self.cwd).project, "at": datetime.now(UTC).isoformat(), "trust": trust}
         told = self.machine.post("/api/import/memories", {**body, "lines": [{"memory": one} for one in memories]})
         self.machine.post("/api/import/memories/finish", {})
         self.machine.drain()
@@ -115,7 +115,7 @@ class Ledger:
 @pytest.fixture
 def ledger(machine: Machine, tmp_path: Path) -> Ledger:
     test = "def test_sum():\n    assert True\n"
-    dev = Developing.begin(machine, tmp_path / "ledger", {FILE: LEDGER, "tests/test_ledger.py": test})
+    dev = WorkingRepository.begin(machine, tmp_path / "ledger", {FILE: LEDGER, "tests/test_ledger.py": test})
     machine.start_worker()
     made = Ledger(dev)
     made.plant(made.memory(GOOD, id="goodtwin"))
@@ -290,14 +290,14 @@ def test_orders_in_what_a_tool_answered_reach_no_reply(ledger: Ledger, source: s
 def test_orders_that_a_commit_and_the_closing_words_repeat_reach_no_reply(ledger: Ledger, source: str) -> None:
     """The same, of a turn that leaves a memory."""
     done = f"Rounded each sum of the ledger exporter by itself. {POISON}"
-    command, printed = worked.commit(done, FILE, prefix="fix: ")
+    command, printed = commit_turns.commit(done, FILE, prefix="fix: ")
     committed = call("Bash", {"command": command}, {"stdout": printed, "stderr": "", "interrupted": False})
-    told = ("Stop", {"last_assistant_message": f"{worked.closing(done, FILE)}\n\nIn short: {POISON}"})
+    told = ("Stop", {"last_assistant_message": f"{commit_turns.closing(done, FILE)}\n\nIn short: {POISON}"})
     change = {"file_path": f"{ledger.cwd}/{FILE}", "old_string": "round(each, 2)", "new_string": "round(each, 3)"}
     edited = call("Edit", change, {"filePath": change["file_path"], "structuredPatch": []})
     passed = call("Bash", {"command": RUN}, {"stdout": "1 passed in 0.01s", "stderr": "", "interrupted": False})
     ledger.session(asked(), SOURCES[source], edited, passed, committed, told)
-    assert statuses(ledger, worked.HASH)
+    assert statuses(ledger, commit_turns.HASH)
     check(ledger)
     assert statuses(ledger, "previous instructions") <= {"quarantined"}
     assert not found(ledger, "previous instructions")

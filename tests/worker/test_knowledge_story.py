@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Machine, open_machine, short_folder
-from tests.worker.developing import Developing
+from tests.support.running import Machine, open_machine, short_folder
+from tests.worker.working_repository import WorkingRepository
 
 PRICE = '''\
 """Prices."""
@@ -34,11 +34,11 @@ SECRET_PORT = "5433"
 
 
 @pytest.fixture
-def work() -> Iterator[Developing]:
+def work() -> Iterator[WorkingRepository]:
     with open_machine() as machine, short_folder() as folder:
         machine.start_worker()
         readme = "# shop\n\nSells things to people, and takes them back.\n"
-        yield Developing.begin(machine, folder / "shop", {"README.md": readme})
+        yield WorkingRepository.begin(machine, folder / "shop", {"README.md": readme})
 
 
 def lines_with(context: str, words: str) -> list[str]:
@@ -60,11 +60,11 @@ def remembered(machine: Machine, words: str, root: Path) -> list[dict[str, objec
     return [one for one in told["memories"] if words in f"{one['title']} {one['summary']}"]
 
 
-def decide(work: Developing, text: str) -> None:
+def decide(work: WorkingRepository, text: str) -> None:
     work.machine.post("/api/memories", {"kind": "decision", "text": text, "cwd": str(work.root)})
 
 
-def test_ten_sessions_of_a_shop(work: Developing) -> None:
+def test_ten_sessions_of_a_shop(work: WorkingRepository) -> None:
     # 1: a preference, stated once.
     work.session(
         "I prefer pytest over unittest. Please add a module that formats prices.",

@@ -1,4 +1,5 @@
-"""Whether what a session was given was of use to it, by what the session said and did."""
+"""Tests of `knowledge/outcomes.py` and `knowledge/usage_evidence.py`: use of injected items, by the words and actions
+of the session."""
 
 import json
 from collections.abc import Iterator
@@ -17,9 +18,9 @@ from claude_mem_lite.knowledge import forget, outcomes
 from claude_mem_lite.models import Memory, Receipt, ReceiptItem, SessionSummary, SymbolChange, Tally, Turn
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memories, receipts, symbol_changes
-from claude_mem_lite.worker import maintenance
-from tests.fakes import NOW, SHOP, Store
-from tests.running import spool_name
+from claude_mem_lite.worker import background
+from tests.support.fakes import NOW, SHOP, Store
+from tests.support.running import spool_name
 
 HERE = "5e55104a-1111-4222-8333-abcdefabcdef"
 
@@ -301,16 +302,16 @@ def test_a_session_that_fell_silent_is_judged_when_it_is_closed(judged: Judged) 
     made = remember(judged.store)
     judged.give(made.id)
     judged.store.turn("t1", f"see {made.id}", "ok", session=HERE, at=NOW - timedelta(days=2))
-    maintenance.tidy(judged.queue, judged.store.db, NOW)
+    background.tidy(judged.queue, judged.store.db, NOW)
     assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(used=1)}
 
 
 def test_receipts_are_kept_for_half_a_year(judged: Judged) -> None:
     made = remember(judged.store)
     judged.give(made.id)
-    maintenance.tidy(judged.queue, judged.store.db, NOW + timedelta(days=179))
+    background.tidy(judged.queue, judged.store.db, NOW + timedelta(days=179))
     assert len(receipts.newest(judged.store.db, limit=9)) == 1
-    maintenance.tidy(judged.queue, judged.store.db, NOW + timedelta(days=181))
+    background.tidy(judged.queue, judged.store.db, NOW + timedelta(days=181))
     assert receipts.newest(judged.store.db, limit=9) == []
     assert judged.store.db.execute("select count(*) from receipt_items").fetchone()[0] == 0
 

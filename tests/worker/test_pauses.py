@@ -1,4 +1,5 @@
-"""What was done while memory was off, or in a folder while it was excluded: no import brings it in unasked."""
+"""Tests of `worker/pause_watch.py` and `cli/transfer/claude_mem_report.py`: no import brings in unasked the work of a
+pause or of an excluded folder."""
 
 import json
 import os
@@ -11,10 +12,10 @@ import pytest
 from claude_mem_lite import pauses
 from claude_mem_lite.paths import Home
 from claude_mem_lite.pauses import Pause
-from tests.claude_mem_databases import load
 from tests.faults.losses import Moment, back_up, worked
-from tests.past_sessions import Json, PastSession
-from tests.running import Machine, leave, payload, query
+from tests.support.claude_mem_databases import load
+from tests.support.past_sessions import Json, PastSession
+from tests.support.running import Machine, leave, payload, query
 from tests.worker.commands import run_here
 
 HOUR = timedelta(hours=1)
@@ -145,10 +146,10 @@ def test_the_end_of_a_switch_that_is_removed_by_hand_is_when_it_is_seen_gone(hom
     with worked(home, clock) as loop:
         switch_off_since(home, clock.now)
         clock.advance(minutes=1)
-        assert loop.settle(60.0)
+        assert loop.passes.wait_until_idle(60.0)
         home.off_switch.unlink()
         clock.advance(minutes=1)
-        assert loop.settle(60.0)
+        assert loop.passes.wait_until_idle(60.0)
     (pause,) = pauses.load(home)
     assert pause.is_over
     assert pause.last_ns - pause.first_ns == pytest.approx(120 * 10**9, abs=10**7)
@@ -250,9 +251,9 @@ def test_a_home_that_is_made_of_a_backup_still_knows(home: Home, tmp_path: Path)
     clock = Moment()
     with worked(home, clock) as loop:
         switch_off_since(home, clock.now)
-        assert loop.settle(60.0)
+        assert loop.passes.wait_until_idle(60.0)
         home.off_switch.unlink()
-        assert loop.settle(60.0)
+        assert loop.passes.wait_until_idle(60.0)
         kept = shutil.copy(back_up(loop), tmp_path / "kept.db")
     known = pauses.load(home)
     shutil.rmtree(home.root)
@@ -268,9 +269,9 @@ def test_an_older_backup_takes_no_pause_away(home: Home) -> None:
         older = back_up(loop)
         clock.advance(days=1)
         switch_off_since(home, clock.now)
-        assert loop.settle(60.0)
+        assert loop.passes.wait_until_idle(60.0)
         home.off_switch.unlink()
-        assert loop.settle(60.0)
+        assert loop.passes.wait_until_idle(60.0)
     known = pauses.load(home)
     for name in ("memory.db-wal", "memory.db-shm"):
         (home.root / name).unlink(missing_ok=True)

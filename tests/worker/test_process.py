@@ -14,7 +14,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from tests.running import (
+from tests.support.running import (
     PROC,
     SILENT,
     Machine,

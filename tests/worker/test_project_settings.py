@@ -10,14 +10,16 @@ import pytest
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.paths import Home
 from claude_mem_lite.project_config import NAME
+from claude_mem_lite.responses.setting import EffectiveSetting
 from claude_mem_lite.worker.answers.prompt import prompt_context
 from claude_mem_lite.worker.answers.session_start import start_context
 from claude_mem_lite.worker.api import admin, context
-from claude_mem_lite.worker.loop import Loop
-from tests.fakes import FakeProvider
-from tests.running import leave, payload, query, spool_name, turn
+from claude_mem_lite.worker.api.request_project import choose_folder
+from claude_mem_lite.worker.services import Services
+from tests.support.fakes import FakeProvider
+from tests.support.running import leave, payload, query, spool_name, turn
 from tests.worker.conftest import SetClock
-from tests.worker.moments import now_name
+from tests.worker.trigger_events import now_name
 
 
 @pytest.fixture
@@ -30,20 +32,22 @@ def shop(tmp_path: Path) -> Path:
     return root
 
 
-def work(home: Home, loop: Loop, session: str, cwd: Path, what: str) -> None:
+def work(home: Home, loop: Services, session: str, cwd: Path, what: str) -> None:
     for event in turn(session, what, cwd=str(cwd)):
         leave(home, event, name=spool_name(event["hook_event_name"]))
-    assert loop.settle(30)
+    assert loop.passes.wait_until_idle(30)
 
 
-def start(home: Home, loop: Loop, cwd: Path) -> str:
+def start(home: Home, loop: Services, cwd: Path) -> str:
     """What a session that starts is given."""
     name = leave(home, payload("SessionStart", "s-new", str(cwd), source="startup"), name=now_name("SessionStart", 1.0))
     reply = start_context(loop, name, b"")
     return str(json.loads(reply)["hookSpecificOutput"]["additionalContext"]) if reply else ""
 
 
-def test_nothing_of_a_folder_that_its_repository_excludes_is_kept_or_given(home: Home, loop: Loop, shop: Path) -> None:
+def test_nothing_of_a_folder_that_its_repository_excludes_is_kept_or_given(
+    home: Home, loop: Services, shop: Path
+) -> None:
     (shop / NAME).write_text('exclude = ["clients/*"]\n')
     work(home, loop, "s-1", shop / "clients" / "acme", "mellonbright")
     assert query(home.inbox_db, "select count(*) from inbox") == [(0,)]
@@ -54,7 +58,7 @@ def test_nothing_of_a_folder_that_its_repository_excludes_is_kept_or_given(home:
 
 
 def test_what_was_rendered_for_a_folder_goes_when_its_repository_excludes_it(
-    home: Home, loop: Loop, shop: Path
+    home: Home, loop: Services, shop: Path
 ) -> None:
     work(home, loop, "s-1", shop / "clients", "build the basket")
     rendered = home.rendered_for(str(shop / "clients"))
@@ -64,20 +68,20 @@ def test_what_was_rendered_for_a_folder_goes_when_its_repository_excludes_it(
     assert not rendered.exists()
 
 
-def test_budgets_and_the_layout_are_those_of_the_repository(home: Home, loop: Loop, shop: Path) -> None:
+def test_budgets_and_the_layout_are_those_of_the_repository(home: Home, loop: Services, shop: Path) -> None:
     (shop / NAME).write_text('budget_tokens = 321\nprompt_budget_tokens = 0\npreset = "codes"\nprovider = "openai"\n')
-    told = context.context(loop, str(shop))
-    assert (told["budget"], told["preset"]) == (321, "codes")
-    assert context.context(loop, str(shop.parent))["budget"] == 2000
-    told = context.prompt_context(loop, "why SQLite?", str(shop))
-    assert str(told["why_silent"]).startswith("prompt_budget_tokens is 0")
+    here = choose_folder(loop, str(shop))
+    built = context.context(loop, here)
+    assert (built.budget, built.preset) == (321, "codes")
+    assert context.context(loop, choose_folder(loop, str(shop.parent))).budget == 2000
+    assert context.prompt_context(loop, "why SQLite?", here).why_silent.startswith("prompt_budget_tokens is 0")
     given = payload("UserPromptSubmit", "s-1", str(shop), prompt="where do we keep the carts, and why SQLite?")
     name = leave(home, given, name=now_name("UserPromptSubmit", 1.0))
     assert prompt_context(loop, name, b"") is None
-    assert loop.config.provider == "rules"
+    assert loop.settings.config.provider == "rules"
 
 
-def test_calls_of_tools_that_a_repository_ignores_are_not_used(home: Home, loop: Loop, shop: Path) -> None:
+def test_calls_of_tools_that_a_repository_ignores_are_not_used(home: Home, loop: Services, shop: Path) -> None:
     (shop / NAME).write_text('ignored_tools = ["Bash"]\n')
     work(home, loop, "s-1", shop, "build the basket")
     work(home, loop, "s-2", shop.parent, "build the basket")
@@ -85,66 +89,59 @@ def test_calls_of_tools_that_a_repository_ignores_are_not_used(home: Home, loop:
 
 
 def test_a_file_made_to_be_slow_or_wrong_does_not_keep_anything_from_being_captured(
-    home: Home, loop: Loop, shop: Path
+    home: Home, loop: Services, shop: Path
 ) -> None:
     (shop / NAME).write_text("a" + ".a" * 7000 + " = 1\n")
     work(home, loop, "s-1", shop, "build the basket")
     assert query(home.memory_db, "select count(*) from prompts") == [(1,)]
 
 
-def test_settings_are_told_with_what_was_left_out(home: Home, loop: Loop, shop: Path) -> None:
+def test_settings_are_told_with_what_was_left_out(home: Home, loop: Services, shop: Path) -> None:
     home.config.write_text("budget_tokens = 900\n")
     (shop / NAME).write_text("budget_tokens = 500\ndebug = true\n")
-    told = admin.settings(loop, str(shop / "clients"))
-    assert (told["file"], told["project_file"]) == (str(home.config), str(shop / NAME))
-    assert told["problems"] == [
+    settings = admin.settings(loop, str(shop / "clients"))
+    assert (settings.file, settings.project_file) == (str(home.config), str(shop / NAME))
+    assert settings.problems == (
         "a project may not set debug; it may say "
-        + ", ".join(("budget_tokens", "prompt_budget_tokens", "preset", "exclude", "ignored_tools"))
-    ]
-    settings = told["settings"]
-    assert isinstance(settings, list)
-    assert settings[0] == {
-        "key": "budget_tokens",
-        "value": 500,
-        "sources": ["project file"],
-        "variable": "CLAUDE_MEM_LITE_BUDGET",
-    }
+        + ", ".join(("budget_tokens", "prompt_budget_tokens", "preset", "exclude", "ignored_tools")),
+    )
+    assert settings.settings[0] == EffectiveSetting("budget_tokens", 500, ("project file",), "CLAUDE_MEM_LITE_BUDGET")
 
 
 def test_the_model_is_tried_with_one_small_question_that_is_counted(
-    home: Home, modelled: Loop, provider: FakeProvider
+    home: Home, model_loop: Services, provider: FakeProvider
 ) -> None:
-    assert modelled.settle(30)
-    told = admin.try_model(modelled)
-    assert (told["model"], told["problem"], told["tokens"]) == (provider.name, "", 2_300)
+    assert model_loop.passes.wait_until_idle(30)
+    trial = admin.try_model(model_loop)
+    assert (trial.model, trial.problem, trial.tokens) == (provider.name, "", 2_300)
     assert len(provider.asked) == 1
     assert query(home.memory_db, "select session, outcome from model_calls") == [("doctor", "told")]
     provider.answers = [ModelRefused("the key is wrong", "set another")]
-    told = admin.try_model(modelled)
-    assert (told["problem"], told["next_step"]) == ("the key is wrong", "set another")
+    trial = admin.try_model(model_loop)
+    assert (trial.problem, trial.next_step) == ("the key is wrong", "set another")
 
 
 def test_a_model_is_not_tried_over_a_cap_nor_when_there_is_none(
-    home: Home, clock: SetClock, modelled: Loop, provider: FakeProvider
+    home: Home, clock: SetClock, model_loop: Services, provider: FakeProvider
 ) -> None:
     home.config.write_text('provider = "anthropic"\ndaily_tokens = 10\n')
-    modelled.wake()
-    assert modelled.settle(30)
-    assert admin.try_model(modelled)["problem"] == "the day's cap of 10 tokens is reached"
+    model_loop.writes.wake()
+    assert model_loop.passes.wait_until_idle(30)
+    assert admin.try_model(model_loop).problem == "the day's cap of 10 tokens is reached"
     home.config.write_text("")
-    modelled.wake()
-    assert modelled.settle(30)
-    assert admin.try_model(modelled)["problem"] == "no model is configured"
+    model_loop.writes.wake()
+    assert model_loop.passes.wait_until_idle(30)
+    assert admin.try_model(model_loop).problem == "no model is configured"
     assert provider.asked == []
 
 
-def test_damage_of_a_word_index_is_found_and_mended(home: Home, loop: Loop, shop: Path) -> None:
+def test_damage_of_a_word_index_is_found_and_mended(home: Home, loop: Services, shop: Path) -> None:
     work(home, loop, "s-1", shop, "build the basket")
-    assert admin.damage(loop) == {"damaged": []}
+    assert admin.damage(loop).damaged == ()
     with closing(sqlite3.connect(home.memory_db, timeout=10)) as db:
         db.execute("delete from passages_fts_docsize")
         db.commit()
-    assert admin.damage(loop) == {"damaged": ["passages"]}
+    assert admin.damage(loop).damaged == ("passages",)
     admin.rebuild(loop)
-    assert loop.settle(30)
-    assert admin.damage(loop) == {"damaged": []}
+    assert loop.passes.wait_until_idle(30)
+    assert admin.damage(loop).damaged == ()

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.running import Json, Machine, hung, open_machine, short_folder
-from tests.worker.developing import Developing
+from tests.support.running import Json, Machine, hung, open_machine, short_folder
+from tests.worker.working_repository import WorkingRepository
 
 CART = "def total(items):\n    return sum(items)\n"
 _numbers = count()
@@ -29,22 +29,22 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def work(machine: Machine, folder: Path) -> Developing:
+def work(machine: Machine, folder: Path) -> WorkingRepository:
     """A repository of its own, with one commit, one session and one thing that the user said."""
-    made = Developing.begin(machine, folder / "shop", {"cart.py": CART, "own.txt": f"{next(_numbers)}\n"})
+    made = WorkingRepository.begin(machine, folder / "shop", {"cart.py": CART, "own.txt": f"{next(_numbers)}\n"})
     made.session("Add a discount to the cart", {"cart.py": CART + "\n\nDISCOUNT = 5\n"}, "Added the discount.")
     remember(made, "Invoices are numbered per warehouse")
     return made
 
 
-def test_a_project_that_gets_a_remote_keeps_its_memories(work: Developing) -> None:
+def test_a_project_that_gets_a_remote_keeps_its_memories(work: WorkingRepository) -> None:
     work.git("remote", "add", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
     assert finds(work)
     assert "Invoices are numbered per warehouse" in work.context()
     assert "discount" in work.context()
 
 
-def test_a_project_whose_remote_moved_keeps_its_memories(work: Developing) -> None:
+def test_a_project_whose_remote_moved_keeps_its_memories(work: WorkingRepository) -> None:
     owner = work.root.parent.name
     work.git("remote", "add", "origin", f"git@example.org:{owner}/shop.git")
     work.session("Add a cart page", {"page.py": CART}, "Added the page.")
@@ -54,33 +54,35 @@ def test_a_project_whose_remote_moved_keeps_its_memories(work: Developing) -> No
     assert {f"example.org/{owner}/shop", f"git.example.com/new-{owner}/shop"} == set(listed(work)["remotes"])
 
 
-def test_a_project_whose_folder_moved_keeps_its_memories(work: Developing) -> None:
+def test_a_project_whose_folder_moved_keeps_its_memories(work: WorkingRepository) -> None:
     moved = work.at(work.root.rename(work.root.with_name("shop2")))
     assert finds(moved)
     assert "Invoices are numbered per warehouse" in moved.context()
     assert listed(moved)["folders"] == [str(moved.root), str(work.root)]
 
 
-def test_what_comes_to_stand_in_the_folder_of_a_moved_project_is_another_one(work: Developing) -> None:
+def test_what_comes_to_stand_in_the_folder_of_a_moved_project_is_another_one(work: WorkingRepository) -> None:
     moved = work.at(work.root.rename(work.root.with_name("shop2")))
     moved.context()
-    Developing.begin(work.machine, work.root, {"other.py": CART})
+    WorkingRepository.begin(work.machine, work.root, {"other.py": CART})
     assert not finds(work)
     assert "warehouse" not in work.context()
     assert finds(moved)
 
 
-def test_a_repository_that_takes_the_place_of_another_is_another_project(work: Developing) -> None:
+def test_a_repository_that_takes_the_place_of_another_is_another_project(work: WorkingRepository) -> None:
     shutil.rmtree(work.root)
-    Developing.begin(work.machine, work.root, {"other.py": CART})
+    WorkingRepository.begin(work.machine, work.root, {"other.py": CART})
     assert not finds(work)
     assert "warehouse" not in work.context()
 
 
 @pytest.mark.parametrize("first", ["moved", "new"])
-def test_a_moved_project_is_found_although_another_repository_took_its_place(work: Developing, first: str) -> None:
+def test_a_moved_project_is_found_although_another_repository_took_its_place(
+    work: WorkingRepository, first: str
+) -> None:
     moved = work.at(work.root.rename(work.root.with_name("shop-old")))
-    Developing.begin(work.machine, work.root, {"other.py": CART, "own.txt": f"{next(_numbers)}\n"})
+    WorkingRepository.begin(work.machine, work.root, {"other.py": CART, "own.txt": f"{next(_numbers)}\n"})
     new = work.at(work.root)
     (moved if first == "moved" else new).context()
     new.session("Add a page", {"page.py": CART}, "Added the page.")
@@ -89,12 +91,12 @@ def test_a_moved_project_is_found_although_another_repository_took_its_place(wor
     assert not finds(new)
 
 
-def test_a_project_with_a_fresh_history_keeps_its_memories_by_folder_and_remote(work: Developing) -> None:
+def test_a_project_with_a_fresh_history_keeps_its_memories_by_folder_and_remote(work: WorkingRepository) -> None:
     remote = f"git@example.org:{work.root.parent.name}/shop.git"
     work.git("remote", "add", "origin", remote)
     work.context()
     shutil.rmtree(work.root / ".git")
-    Developing.begin(work.machine, work.root, {"own.txt": f"{next(_numbers)}\n"})
+    WorkingRepository.begin(work.machine, work.root, {"own.txt": f"{next(_numbers)}\n"})
     work.git("remote", "add", "origin", remote)
     assert finds(work)
     assert "warehouse" in work.context()
@@ -103,7 +105,7 @@ def test_a_project_with_a_fresh_history_keeps_its_memories_by_folder_and_remote(
     assert finds(other)
 
 
-def test_a_project_whose_history_was_begun_anew_and_pruned_keeps_its_memories(work: Developing) -> None:
+def test_a_project_whose_history_was_begun_anew_and_pruned_keeps_its_memories(work: WorkingRepository) -> None:
     begin_history_anew(work)
     assert finds(work)
     assert "warehouse" in told_without_worker(work)
@@ -113,7 +115,7 @@ def test_a_project_whose_history_was_begun_anew_and_pruned_keeps_its_memories(wo
     assert listed(work)["id"] == str(work.root)
 
 
-def test_a_folder_without_a_commit_that_names_the_remote_does_not_join(work: Developing) -> None:
+def test_a_folder_without_a_commit_that_names_the_remote_does_not_join(work: WorkingRepository) -> None:
     remote = f"git@example.org:{work.root.parent.name}/shop.git"
     work.git("remote", "add", "origin", remote)
     work.context()
@@ -125,7 +127,7 @@ def test_a_folder_without_a_commit_that_names_the_remote_does_not_join(work: Dev
     assert "warehouse" not in hostile.context()
 
 
-def test_a_folder_that_was_away_for_a_while_is_the_same_project_again(work: Developing) -> None:
+def test_a_folder_that_was_away_for_a_while_is_the_same_project_again(work: WorkingRepository) -> None:
     copy = work.at(work.root.with_name("copy"))
     shutil.copytree(work.root, copy.root)
     away = work.root.rename(work.root.with_name("away"))
@@ -136,7 +138,7 @@ def test_a_folder_that_was_away_for_a_while_is_the_same_project_again(work: Deve
 
 @pytest.mark.parametrize("is_moved", [True, False])
 def test_a_repository_that_takes_the_place_of_another_is_not_told_of_it_while_the_worker_is_away(
-    work: Developing, is_moved: bool
+    work: WorkingRepository, is_moved: bool
 ) -> None:
     if is_moved:
         moved = work.at(work.root.rename(work.root.with_name("shop2")))
@@ -147,11 +149,11 @@ def test_a_repository_that_takes_the_place_of_another_is_not_told_of_it_while_th
         assert "warehouse" in told_without_worker(work)
         work.machine.drain()  # or the worker hears of that start when another repository stands there
         shutil.rmtree(work.root)
-    Developing.begin(work.machine, work.root, {"other.py": CART})
+    WorkingRepository.begin(work.machine, work.root, {"other.py": CART})
     assert told_without_worker(work) == ""
 
 
-def test_two_clones_of_one_remote_are_one_project(work: Developing) -> None:
+def test_two_clones_of_one_remote_are_one_project(work: WorkingRepository) -> None:
     other = clone(work, "clone")
     for one in (work, other):
         one.git("remote", "remove", "origin") if one is other else None
@@ -161,11 +163,11 @@ def test_two_clones_of_one_remote_are_one_project(work: Developing) -> None:
     assert "warehouse" in other.context()
 
 
-def test_a_namesake_that_claims_the_remote_of_another_project_does_not_join_it(work: Developing) -> None:
+def test_a_namesake_that_claims_the_remote_of_another_project_does_not_join_it(work: WorkingRepository) -> None:
     remote = f"git@example.org:{work.root.parent.name}/shop.git"
     work.git("remote", "add", "origin", remote)
     work.context()
-    hostile = Developing.begin(work.machine, work.root.with_name("elsewhere"), {"evil.py": CART})
+    hostile = WorkingRepository.begin(work.machine, work.root.with_name("elsewhere"), {"evil.py": CART})
     hostile.git("remote", "add", "origin", remote)
     assert not finds(hostile)
     assert "warehouse" not in hostile.context()
@@ -173,13 +175,13 @@ def test_a_namesake_that_claims_the_remote_of_another_project_does_not_join_it(w
     assert "trap" not in work.context()
 
 
-def test_a_copy_beside_the_project_is_another_project(work: Developing) -> None:
+def test_a_copy_beside_the_project_is_another_project(work: WorkingRepository) -> None:
     copy = work.root.with_name("copy")
     shutil.copytree(work.root, copy)
     assert not finds(work.at(copy))
 
 
-def test_two_projects_that_turn_out_to_be_one_are_merged_until_that_is_undone(work: Developing) -> None:
+def test_two_projects_that_turn_out_to_be_one_are_merged_until_that_is_undone(work: WorkingRepository) -> None:
     other = clone(work, "clone")
     other.git("remote", "set-url", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
     other.session("Sort the cart by colour", {"cart.py": CART + "COLOUR = 1\n"}, "Sorted the cart by colour.")
@@ -198,7 +200,7 @@ def test_two_projects_that_turn_out_to_be_one_are_merged_until_that_is_undone(wo
     assert "colour" not in work.context()
 
 
-def test_what_is_remembered_first_after_a_remote_was_added_joins_the_projects_too(work: Developing) -> None:
+def test_what_is_remembered_first_after_a_remote_was_added_joins_the_projects_too(work: WorkingRepository) -> None:
     other = clone(work, "clone")
     other.git("remote", "set-url", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
     other.session("Sort the cart by colour", {"cart.py": CART + "COLOUR = 1\n"}, "Sorted the cart by colour.")
@@ -209,7 +211,7 @@ def test_what_is_remembered_first_after_a_remote_was_added_joins_the_projects_to
 
 
 def test_a_session_goes_on_with_the_same_project_in_a_linked_worktree_after_a_remote_was_added(
-    work: Developing,
+    work: WorkingRepository,
 ) -> None:
     tree = work.root.with_name("tree")
     work.git("worktree", "add", "--quiet", str(tree))
@@ -217,7 +219,7 @@ def test_a_session_goes_on_with_the_same_project_in_a_linked_worktree_after_a_re
     assert finds(work.at(tree))
 
 
-def begin_history_anew(work: Developing) -> None:
+def begin_history_anew(work: WorkingRepository) -> None:
     """Leave nothing of the history: one new root commit, and none of the objects of before."""
     work.git("checkout", "--quiet", "--orphan", "fresh")
     work.commit("Start anew")
@@ -226,28 +228,28 @@ def begin_history_anew(work: Developing) -> None:
     work.git("gc", "--quiet", "--prune=now")
 
 
-def clone(work: Developing, name: str) -> Developing:
+def clone(work: WorkingRepository, name: str) -> WorkingRepository:
     work.git("clone", "--quiet", str(work.root), str(work.root.with_name(name)))
     return work.at(work.root.with_name(name))
 
 
-def remember(work: Developing, text: str) -> None:
+def remember(work: WorkingRepository, text: str) -> None:
     work.machine.post("/api/memories", {"kind": "decision", "text": text, "cwd": str(work.root)})
 
 
-def told_without_worker(work: Developing) -> str:
+def told_without_worker(work: WorkingRepository) -> str:
     """What a session that starts now is given by the hook alone."""
     work.machine.drain()  # contexts are rendered after a command is answered
     with hung(work.machine):
         return work.start()
 
 
-def finds(work: Developing) -> bool:
+def finds(work: WorkingRepository) -> bool:
     """Whether a search in the folder finds what the user said."""
     hits = work.machine.get(f"/api/search?query=invoices+warehouse&cwd={quote(str(work.root))}")["hits"]
     return any("Invoices" in hit["title"] for hit in hits)
 
 
-def listed(work: Developing) -> Json:
+def listed(work: WorkingRepository) -> Json:
     found = work.machine.get("/api/projects")["projects"]
     return next(one for one in found if str(work.root) in one["folders"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Json, Machine, leave, payload
+from tests.support.running import Json, Machine, leave, payload
 from tests.worker.commands import run_here, run_raw_here
 
 TOKEN = "ghp_" + "a8Kd93jfLq02MzXc7VbN5tYpRw61HsGeUoIi"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.running import Json, open_machine, query, short_folder
-from tests.worker.developing import Developing
-from tests.worker.moments import ask
+from tests.support.running import Json, open_machine, query, short_folder
+from tests.worker.trigger_events import ask
+from tests.worker.working_repository import WorkingRepository
 
 PRICE = """\
 def round_price(value):
@@ -21,11 +21,11 @@ QUESTION = "how does round_price in src/price.py round half even for the bank?"
 
 
 @pytest.fixture
-def work() -> Iterator[Developing]:
+def work() -> Iterator[WorkingRepository]:
     """A repository in which an agent added one function."""
     with open_machine() as machine, short_folder() as folder:
         machine.start_worker()
-        made = Developing(machine, folder / "shop")
+        made = WorkingRepository(machine, folder / "shop")
         made.root.mkdir()
         made.git("init", "--quiet", "--initial-branch=main")
         made.write("README.md", "# Shop\n")
@@ -33,17 +33,17 @@ def work() -> Iterator[Developing]:
         yield made
 
 
-def added(work: Developing, text: str = PRICE) -> None:
+def added(work: WorkingRepository, text: str = PRICE) -> None:
     work.session("add a rounding helper", {"src/price.py": text}, SAID)
     work.commit("Round")
 
 
-def edited(work: Developing, text: str) -> None:
+def edited(work: WorkingRepository, text: str) -> None:
     """The agent changes the file, and says nothing that could be remembered."""
     work.session("go on", {"src/price.py": text}, "Done.")
 
 
-def told(work: Developing) -> Json:
+def told(work: WorkingRepository) -> Json:
     """The memory of the function, with how it stands with its code."""
     work.machine.drain()
     work.context()  # a start has the code looked at
@@ -54,7 +54,9 @@ def told(work: Developing) -> Json:
     return record
 
 
-def test_a_rename_by_the_agent_is_followed_when_the_function_is_edited_in_the_next_turn(work: Developing) -> None:
+def test_a_rename_by_the_agent_is_followed_when_the_function_is_edited_in_the_next_turn(
+    work: WorkingRepository,
+) -> None:
     added(work)
     edited(work, RENAMED)
     assert told(work)["freshness"]["verdict"] == "fresh"
@@ -66,7 +68,7 @@ def test_a_rename_by_the_agent_is_followed_when_the_function_is_edited_in_the_ne
     assert memory["freshness"]["reasons"] == ["src/price.py::round_price was renamed to rounded and changed"]
 
 
-def test_a_rename_and_an_edit_in_one_turn_are_followed(work: Developing) -> None:
+def test_a_rename_and_an_edit_in_one_turn_are_followed(work: WorkingRepository) -> None:
     added(work)
     name = "both"
     work._hook("UserPromptSubmit", name, prompt="rename and improve")
@@ -77,7 +79,9 @@ def test_a_rename_and_an_edit_in_one_turn_are_followed(work: Developing) -> None
     assert (memory["status"], memory["freshness"]["verdict"]) == ("active", "changed")
 
 
-def test_a_rename_by_hand_is_followed_when_the_agent_edits_the_function_before_any_look(work: Developing) -> None:
+def test_a_rename_by_hand_is_followed_when_the_agent_edits_the_function_before_any_look(
+    work: WorkingRepository,
+) -> None:
     added(work)
     work.write("src/price.py", RENAMED)
     edited(work, EDITED)
@@ -86,7 +90,9 @@ def test_a_rename_by_hand_is_followed_when_the_agent_edits_the_function_before_a
 
 
 @pytest.mark.parametrize("text", [PRICE, SHORT], ids=["long", "short"])
-def test_a_rename_by_hand_that_a_look_has_seen_is_followed_through_edits_by_hand(work: Developing, text: str) -> None:
+def test_a_rename_by_hand_that_a_look_has_seen_is_followed_through_edits_by_hand(
+    work: WorkingRepository, text: str
+) -> None:
     added(work, text)
     work.write("src/price.py", text.replace("round_price", "rounded"))
     assert told(work)["freshness"]["verdict"] == "fresh"
@@ -99,7 +105,7 @@ def test_a_rename_by_hand_that_a_look_has_seen_is_followed_through_edits_by_hand
     assert (memory["status"], memory["freshness"]["verdict"]) == ("active", "changed")
 
 
-def test_what_was_renamed_and_then_removed_is_gone(work: Developing) -> None:
+def test_what_was_renamed_and_then_removed_is_gone(work: WorkingRepository) -> None:
     added(work)
     edited(work, RENAMED)
     edited(work, EDITED)
@@ -111,7 +117,7 @@ def test_what_was_renamed_and_then_removed_is_gone(work: Developing) -> None:
     assert told(work)["status"] == "retired"
 
 
-def test_it_is_gone_from_the_table_when_the_memory_is_forgotten(work: Developing) -> None:
+def test_it_is_gone_from_the_table_when_the_memory_is_forgotten(work: WorkingRepository) -> None:
     added(work)
     work.write("src/price.py", RENAMED)
     memory = told(work)
@@ -121,7 +127,7 @@ def test_it_is_gone_from_the_table_when_the_memory_is_forgotten(work: Developing
     assert memory["id"] not in dict(query(work.machine.home.memory_db, known))
 
 
-def test_a_prompt_is_told_the_new_name(work: Developing) -> None:
+def test_a_prompt_is_told_the_new_name(work: WorkingRepository) -> None:
     added(work)
     work.write("src/price.py", RENAMED)
     renamed = ask(work.machine, "s-new", str(work.root), QUESTION)
@@ -135,7 +141,7 @@ def test_a_prompt_is_told_the_new_name(work: Developing) -> None:
     assert "was renamed to rounded" in changed
 
 
-def test_the_map_of_functions_of_a_start_has_the_new_name(work: Developing) -> None:
+def test_the_map_of_functions_of_a_start_has_the_new_name(work: WorkingRepository) -> None:
     added(work)
     work.write("src/price.py", RENAMED)
     context = work.machine.get(f"/api/context?cwd={work.root}&preset=layers")["context"]

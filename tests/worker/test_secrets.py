@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.models.model_server import ModelServer, anthropic_reply
-from tests.past_sessions import PastSession
-from tests.planted import Planted, planted
-from tests.running import Json, Machine, leave, open_machine, payload, spool_name
+from tests.compress.model.model_server import ModelServer, anthropic_reply
+from tests.support.generated_secrets import GeneratedSecret, generated_secrets
+from tests.support.past_sessions import PastSession
+from tests.support.running import Json, Machine, leave, open_machine, payload, spool_name
 from tests.worker.commands import run_here
-from tests.worker.modelled import answer, long_turn
+from tests.worker.model_turns import answer, long_turn
 
-ALL = planted()
+ALL = generated_secrets()
 PART = 12
 WORD = 8
 Numbers = np.ndarray[tuple[int], np.dtype[np.uint64]]
@@ -26,7 +26,7 @@ CAPS = "daily_usd = 1000\nsession_usd = 1000\ndaily_tokens = 1000000000\nsession
 
 
 @cache
-def parts_of(one: Planted) -> set[bytes]:
+def parts_of(one: GeneratedSecret) -> set[bytes]:
     """Beginning, middle and end of a secret, and what base64 makes of it."""
     secret = one.secret
     middle = (len(secret) - PART) // 2
@@ -62,7 +62,7 @@ def beginnings() -> Beginnings:
     return Beginnings(numbers, table)
 
 
-def names_in(content: bytes, looked_for: Iterable[Planted] = ALL) -> list[str]:
+def names_in(content: bytes, looked_for: Iterable[GeneratedSecret] = ALL) -> list[str]:
     """Those of which a part is there. Parts whose beginning is not there are ruled out at once: to look for 1,300 of
     them one by one takes two seconds a database."""
     met: set[int] = set()
@@ -89,7 +89,7 @@ def leaks(machine: Machine) -> dict[str, list[str]]:
     return {name: names for name, names in found.items() if names}
 
 
-def met(one: Planted, session: str, cwd: str) -> list[Json]:
+def met(one: GeneratedSecret, session: str, cwd: str) -> list[Json]:
     """What an agent does that has the secret in every place but what was asked and said."""
     text = one.text
     in_name = one.secret if one.is_form and one.secret == text and "/" not in text else "orders"
@@ -120,7 +120,7 @@ def met(one: Planted, session: str, cwd: str) -> list[Json]:
     ]  # fmt: skip
 
 
-def turn_with(some: Sequence[Planted], session: str, cwd: str = "/") -> list[Json]:
+def turn_with(some: Sequence[GeneratedSecret], session: str, cwd: str = "/") -> list[Json]:
     """A turn that has some secrets in every place there is. Most of the time goes into turns, not into events."""
     asked = f"Please use this for the import:\n{texts_of(some)}\nand tell me."
     said = f"I set it up. The settings are now:\n{texts_of(some)}\nDone."
@@ -131,11 +131,11 @@ def turn_with(some: Sequence[Planted], session: str, cwd: str = "/") -> list[Jso
     ]
 
 
-def texts_of(some: Iterable[Planted]) -> str:
+def texts_of(some: Iterable[GeneratedSecret]) -> str:
     return "\n\n".join(one.text for one in some)
 
 
-def groups(size: int) -> list[list[Planted]]:
+def groups(size: int) -> list[list[GeneratedSecret]]:
     return [ALL[start : start + size] for start in range(0, len(ALL), size)]
 
 

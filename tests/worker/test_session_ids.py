@@ -9,7 +9,7 @@ import pytest
 
 from claude_mem_lite.client.client import Client
 from tests.mcp.agent import Agent
-from tests.running import Machine, open_machine, payload, wait_until
+from tests.support.running import Machine, open_machine, payload, wait_until
 from tests.ui.conftest import browser_of
 from tests.worker.commands import run_here
 from tests.worker.test_handoffs import work
@@ -34,7 +34,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Machine, Pa
         machine.hook("SessionStart", payload("SessionStart", OTHER, str(root), source="startup"))
         work(machine, OTHER, root, "Paint the doors", {"door.py": "RATE = 1\n"}, "Painted the doors.")
         run_here(machine, "import", "jsonl", root / "memories.jsonl", "--trust", cwd=root)
-        wait_until(lambda: not Client(machine.home).index()["waiting"], "everything to be indexed")
+        wait_until(lambda: not Client(machine.home).index().waiting, "everything to be indexed")
         wait_until(lambda: machine.get("/api/receipts?all_projects=true")["receipts"], "the receipt")
         yield machine, root
 

@@ -9,9 +9,9 @@ from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import tombstones
 from claude_mem_lite.timestamps import time_to_text
-from tests.fakes import NOW, Store
 from tests.faults.losses import Moment, notes
-from tests.running import query
+from tests.support.fakes import NOW, Store
+from tests.support.running import query
 from tests.worker.in_process import asked
 
 WORDS = "The zanzibarium is kept in the cellar of the shop"
@@ -46,7 +46,7 @@ def test_a_revoked_tombstone_of_an_older_database_does_not_apply(home: Home, old
         with closing(open_for_writing(path)) as db, atomic(db):
             db.execute("insert into tombstones values (?, ?)", row)
     with asked(home, clock) as api:
-        assert api.loop.settle(30, flush=True)
+        assert api.loop.passes.wait_until_idle(30, flush=True)
     assert notes(home) == {WORDS}
     for path in (home.memory_db, home.inbox_db):
         assert query(path, "select * from tombstones") == [(f"lifted:{id_}", DAYS[1])]

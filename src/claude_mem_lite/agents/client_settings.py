@@ -1,7 +1,7 @@
-"""Settings files of Claude Code in the order of their scopes, and the permission rules that each of them holds.
+"""Settings files of Claude Code in the order of their scopes, with the permission rules of each file.
 
-The client's choice of files was observed in runs of 2.1.325. This module only reads; parsed files are cached until they
-change."""
+The client's choice of files was observed in runs of 2.1.325. Install records show whether an agent has hooks of its
+own. This module only reads; parsed files are cached until they change."""
 
 import json
 import os
@@ -12,21 +12,23 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from claude_mem_lite.code.git.checkout import common_folder, find_checkout
+from claude_mem_lite.code.git.refs import common_folder, find_checkout
 from claude_mem_lite.code.git.repository import open_repository
-from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.paths import read_regular, state_of
+from claude_mem_lite.models import JsonObject, JsonValue, text
+from claude_mem_lite.paths import HOOK_PROGRAM, Home, read_regular, state_of
 
 LOCAL_NAME = "settings.local.json"
 MAX_SETTINGS_BYTES = 4 * 2**20
 MAX_NOTES_BYTES = 64 * 2**20
-"""Of `.claude.json`, where the client keeps a history for each project."""
+"""Limit of `.claude.json`, which holds a history for each project."""
 SettingsScope = Literal["managed", "user", "project", "local"]
 _State = tuple[int, int, int] | None
+_MAX_BYTES = 4 * 2**20
+_FileStates = tuple[int, int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class PermissionRules:
     """Permission rules of one settings file, and its plugins."""
 
     allow: tuple[str, ...] = ()
@@ -35,36 +37,36 @@ class Rules:
     managed_only: bool = False
     """The administrator's switch: rules of other files do not count."""
     plugins: tuple[str, ...] = ()
-    """The plugins that the file switches on, without their marketplaces."""
+    """Plugins enabled by the file, without their marketplaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
     path: Path
     scope: SettingsScope
-    rules: Rules
+    rules: PermissionRules
 
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """The settings that apply in a folder, or to all folders where `cwd` is None."""
+    """Settings in force in a folder, or in all folders if `cwd` is None."""
 
     config: Path
     cwd: Path | None = None
     managed: Path | None = None
-    """The administrator's folder, if not the one of this system."""
+    """The administrator's folder, if not the system's default."""
 
     def files(self) -> Sequence[SettingsFile]:
-        """Return the settings files that exist and can be read, with their rules."""
-        found = [SettingsFile(path, scope, _rules(path, state_of(path))) for path, scope in self._paths()]
-        is_managed_only = any(file.rules.managed_only for file in found if file.scope == "managed")
-        return [file for file in found if file.scope == "managed"] if is_managed_only else found
+        """Return the readable settings files with their rules."""
+        files = [SettingsFile(path, scope, _rules(path, state_of(path))) for path, scope in self._paths()]
+        is_managed_only = any(file.rules.managed_only for file in files if file.scope == "managed")
+        return [file for file in files if file.scope == "managed"] if is_managed_only else files
 
     def honours_allow(self, file: SettingsFile) -> bool:
-        """Return whether the client heeds the `allow` rules of a file.
+        """Return whether the client applies the `allow` rules of a file.
 
         A file that may have come with a repository or archive allows nothing until the user has trusted the folder."""
-        if file.scope in ("managed", "user") or (file.scope == "local" and not _may_have_come_along(file.path)):
+        if file.scope in ("managed", "user") or (file.scope == "local" and not _may_be_foreign(file.path)):
             return True
         return self.cwd is not None and self._is_trusted(str(project_root(self.cwd)))
 
@@ -81,13 +83,13 @@ class ClientSettings:
                 yield folder / ".claude" / LOCAL_NAME, "local"
 
     def servers(self) -> frozenset[str]:
-        """Return the names of the MCP servers that the user has, everywhere or in this project."""
+        """Return the names of the user's MCP servers, global or of this project."""
         root = str(project_root(self.cwd)) if self.cwd is not None else ""
-        noted = [_noted(path, state_of(path)) for path in self._notes()]
-        return frozenset[str]().union(*(one.servers.get(place, ()) for one in noted for place in ("", root)))
+        all_notes = [_read_notes(path, state_of(path)) for path in self._notes()]
+        return frozenset[str]().union(*(notes.servers.get(folder, ()) for notes in all_notes for folder in ("", root)))
 
     def _is_trusted(self, root: str) -> bool:
-        return any(root in _noted(path, state_of(path)).trusted for path in self._notes())
+        return any(root in _read_notes(path, state_of(path)).trusted for path in self._notes())
 
     def _notes(self) -> Sequence[Path]:
         is_default = os.path.realpath(self.config) == os.path.realpath(Path.home() / ".claude")
@@ -100,7 +102,7 @@ class _Notes:
 
     trusted: frozenset[str]
     servers: Mapping[str, frozenset[str]]
-    """The MCP servers of each folder, of '' those of all."""
+    """MCP servers by folder; '' stands for all folders."""
 
 
 def config_folder(chosen: Path | None, environment: Mapping[str, str]) -> Path:
@@ -110,41 +112,41 @@ def config_folder(chosen: Path | None, environment: Mapping[str, str]) -> Path:
 
 
 def config_folder_of_transcript(transcript: str) -> Path | None:
-    """Return the configuration folder of a session by its transcript, which is in `projects/PROJECT/` there.
+    """Return the configuration folder of a session by its transcript in `projects/PROJECT/`.
 
-    The worker has to ask this way: it does not inherit $CLAUDE_CONFIG_DIR."""
+    The worker uses the transcript because it does not inherit $CLAUDE_CONFIG_DIR."""
     folders = Path(transcript).parents
     return folders[2] if len(folders) > 2 and folders[1].name == "projects" else None
 
 
 def managed_folder() -> Path:
-    """Return the folder of the settings that an administrator has set on this system."""
+    """Return the folder of the administrator's settings on this system."""
     return Path("/Library/Application Support/ClaudeCode" if sys.platform == "darwin" else "/etc/claude-code")
 
 
 def project_root(folder: Path) -> Path:
-    """Return the folder by which the client knows a project: the root of its checkout, for a worktree that of the main
-    checkout, outside of any the folder itself."""
+    """Return the folder by which the client knows a project: the root of the checkout, for a worktree the root of the
+    main checkout, else the folder itself."""
     real = Path(os.path.realpath(folder))
-    found = find_checkout(real)
-    if found is None:
+    checkout = find_checkout(real)
+    if checkout is None:
         return real
-    root, git_folder = found
+    root, git_folder = checkout
     common = common_folder(git_folder)
     return common.parent if common.name == ".git" else root
 
 
 @lru_cache(maxsize=64)
-def _rules(path: Path, state: _State) -> Rules:
+def _rules(path: Path, state: _State) -> PermissionRules:
     if state is None:
-        return Rules()
+        return PermissionRules()
     settings = _read_object(path, MAX_SETTINGS_BYTES)
     permissions = settings.get("permissions")
     held = permissions if isinstance(permissions, dict) else {}
     is_managed_only = settings.get("allowManagedPermissionRulesOnly") is True
     plugins = settings.get("enabledPlugins")
     enabled = plugins.items() if isinstance(plugins, dict) else ()
-    return Rules(
+    return PermissionRules(
         _strings(held.get("allow")),
         _strings(held.get("ask")),
         _strings(held.get("deny")),
@@ -154,23 +156,23 @@ def _rules(path: Path, state: _State) -> Rules:
 
 
 @lru_cache(maxsize=4)
-def _noted(path: Path, state: _State) -> _Notes:
-    told = _read_object(path, MAX_NOTES_BYTES) if state is not None else {}
-    projects = told.get("projects")
-    held = {**(projects if isinstance(projects, dict) else {}), "": told}
+def _read_notes(path: Path, state: _State) -> _Notes:
+    content = _read_object(path, MAX_NOTES_BYTES) if state is not None else {}
+    projects = content.get("projects")
+    held = {**(projects if isinstance(projects, dict) else {}), "": content}
     folders = {folder: notes for folder, notes in held.items() if isinstance(notes, dict)}
     trusted = (folder for folder, notes in folders.items() if notes.get("hasTrustDialogAccepted") is True)
     named = {folder: notes.get("mcpServers") for folder, notes in folders.items()}
-    servers = {folder: frozenset(found) for folder, found in named.items() if isinstance(found, dict)}
+    servers = {folder: frozenset(names) for folder, names in named.items() if isinstance(names, dict)}
     return _Notes(frozenset(trusted) - {""}, servers)
 
 
-def _may_have_come_along(path: Path) -> bool:
-    """Return whether a file may have come with its folder: git tracks it, or nobody can tell."""
-    found = find_checkout(path.parent)
-    if found is None:
+def _may_be_foreign(path: Path) -> bool:
+    """Return whether a file may have come with its folder: tracked by git, or unknown."""
+    checkout = find_checkout(path.parent)
+    if checkout is None:
         return True
-    root, git_folder = found
+    root, git_folder = checkout
     return _may_be_in_index(root, path.relative_to(root).as_posix(), state_of(git_folder / "index"))
 
 
@@ -181,12 +183,12 @@ def _may_be_in_index(root: Path, name: str, state: _State) -> bool:
     repository = open_repository(str(root))
     if repository is None:
         return True
-    found = repository.entries().find([name])
-    return name in found.entries or not found.is_all
+    index = repository.entries().find([name])
+    return name in index.entries or not index.is_all
 
 
 def _read_object(path: Path, max_bytes: int) -> JsonObject:
-    """Return a JSON object from a file; an empty one when the file cannot be read, as the client does."""
+    """Return a JSON object from a file; {} for an unreadable file, as the client does."""
     try:
         value: JsonValue = json.loads(read_regular(path, max_bytes).decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
@@ -196,3 +198,33 @@ def _read_object(path: Path, max_bytes: int) -> JsonObject:
 
 def _strings(value: JsonValue) -> tuple[str, ...]:
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def has_own_hooks(home: Home, agent: str, folder: str) -> bool:
+    """Return whether own hooks in the agent's configuration cover a folder."""
+    for record in _records(home.installs, state_of(home.installs)):
+        settings, project = Path(text(record.get("settings"))), text(record.get("project"))
+        covers = not project or f"{os.path.realpath(folder)}/".startswith(f"{project}/")
+        if record.get("agent") == agent and covers and _has_our_hook(settings, state_of(settings)):
+            return True
+    return False
+
+
+@lru_cache(maxsize=4)
+def _records(folder: Path, state: _FileStates) -> tuple[JsonObject, ...]:  # noqa: ARG001  part of the cache key
+    records = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            record = json.loads(read_regular(path, _MAX_BYTES))
+        except (OSError, ValueError):
+            continue
+        records += [record] if isinstance(record, dict) else []
+    return tuple(records)
+
+
+@lru_cache(maxsize=32)
+def _has_our_hook(settings: Path, state: _FileStates) -> bool:
+    try:
+        return state is not None and HOOK_PROGRAM.encode() in read_regular(settings, _MAX_BYTES)
+    except OSError:
+        return False

@@ -1,6 +1,7 @@
-"""Codex CLI 0.166: Claude Code's names and answers, its own tools.
+"""Codex CLI 0.166: Claude Code's names and answers, own tools.
 
-Its hooks do not tell how a command ended. The transcript they name does, before they run, so its end is looked at."""
+Its hooks do not report exit codes. The transcript has the exit code before the hook runs, so the end of the transcript
+is read."""
 
 import json
 import os
@@ -11,41 +12,41 @@ from itertools import groupby, islice
 from claude_mem_lite.agents import payload_builders
 from claude_mem_lite.models import JsonObject, text
 
-MOMENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
+TRIGGERS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
 _MAX_OF_TRANSCRIPT = 512 * 1024
 _MAX_FILES = 500
-"""Of one patch: each is an event of its own, and a patch that names more was made by a program."""
+"""Maximum per patch: each file is an event of its own, and a patch with more files was made by a program."""
 _HEADER = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVED = re.compile(r"\*\*\* Move to: (.+)")
 _EXIT = re.compile(r"\s*Exit code: (\d{1,9})")
 
 
 def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
-    """What a hook of Codex told, in Claude Code's shape: a patch may be of several files."""
-    told = {**payload, "hook_event_name": event}
+    """Return a Codex payload in Claude Code's form: several for a patch of several files."""
+    adapted = {**payload, "hook_event_name": event}
     if turn := text(payload.get("turn_id")):
-        told["prompt_id"] = turn
+        adapted["prompt_id"] = turn
     if event != "PostToolUse":
-        return (told,)
-    tool, given = text(payload.get("tool_name")), payload_builders.fields(payload.get("tool_input"))
+        return (adapted,)
+    tool, tool_input = text(payload.get("tool_name")), payload_builders.fields(payload.get("tool_input"))
     if tool == "Bash":
-        return (_command(told, text(given.get("command"))),)
+        return (_command(adapted, text(tool_input.get("command"))),)
     if tool == "apply_patch":
-        return tuple(_patched(told, text(given.get("command"))))
+        return tuple(_patched(adapted, text(tool_input.get("command"))))
     if tool == "update_plan":
-        return (_planned(told, given),)
-    return (told,)
+        return (_planned(adapted, tool_input),)
+    return (adapted,)
 
 
-def _command(told: JsonObject, command: str) -> JsonObject:
-    response = told.get("tool_response")
+def _command(payload: JsonObject, command: str) -> JsonObject:
+    response = payload.get("tool_response")
     output = response if isinstance(response, str) else text(payload_builders.fields(response).get("output"))
-    code = _exit_code(text(told.get("transcript_path")), text(told.get("tool_use_id")))
-    return payload_builders.ran(told, command, output, code)
+    code = _exit_code(text(payload.get("transcript_path")), text(payload.get("tool_use_id")))
+    return payload_builders.ran(payload, command, output, code)
 
 
 def _exit_code(transcript: str, call: str) -> int:
-    """How a command ended, by the end of its session's transcript; 0 when that does not tell."""
+    """Return the exit code of a command from the end of the session's transcript; 0 if unknown."""
     if not transcript or not call:
         return 0
     for line in reversed(_last_lines(transcript)):
@@ -73,41 +74,41 @@ def _last_lines(path: str) -> list[bytes]:
         os.close(handle)
 
 
-def _patched(told: JsonObject, patch: str) -> Iterator[JsonObject]:
-    """One call for each thing that a patch did to a file."""
-    response = text(told.get("tool_response"))
+def _patched(payload: JsonObject, patch: str) -> Iterator[JsonObject]:
+    """Yield one call for each change of a file in a patch."""
+    response = text(payload.get("tool_response"))
     ended = _EXIT.match(response)
     if ended and ended[1] != "0":
-        yield payload_builders.failed(told, "Edit", {"file_path": _first_path(told, patch)}, response)
+        yield payload_builders.failed(payload, "Edit", {"file_path": _first_path(payload, patch)}, response)
         return
-    folder = text(told.get("cwd"))
-    did = [
-        one
+    folder = text(payload.get("cwd"))
+    calls = [
+        call
         for action, path, lines in islice(_files(patch), _MAX_FILES)
-        for one in _changed(told, action, payload_builders.absolute(path, folder), lines, folder)
+        for call in _changed(payload, action, payload_builders.absolute(path, folder), lines, folder)
     ]
-    yield from did or [told]  # one that says nothing is told as it came
+    yield from calls or [payload]  # an empty patch is passed on unchanged
 
 
-def _changed(told: JsonObject, action: str, path: str, lines: Sequence[str], folder: str) -> Iterator[JsonObject]:
+def _changed(payload: JsonObject, action: str, path: str, lines: Sequence[str], folder: str) -> Iterator[JsonObject]:
     if action == "Add":
         content = "".join(f"{line[1:]}\n" for line in lines if line.startswith("+"))
-        yield payload_builders.written(told, path, content)
+        yield payload_builders.written(payload, path, content)
     elif action == "Delete":
-        yield payload_builders.removed(told, path)
+        yield payload_builders.removed(payload, path)
     else:
         if lines and (moved := _MOVED.fullmatch(lines[0])):
             lines, to = lines[1:], payload_builders.absolute(moved[1].strip(), folder)
-            yield payload_builders.renamed(told, path, to)
+            yield payload_builders.renamed(payload, path, to)
             path = to
         parts = groupby((line for line in lines if not line.startswith("***")), lambda line: line.startswith("@@"))
         hunks = [list(part) for is_header, part in parts if not is_header]
         if hunks:
-            yield payload_builders.edited(told, path, hunks)
+            yield payload_builders.edited(payload, path, hunks)
 
 
 def _files(patch: str) -> Iterator[tuple[str, str, list[str]]]:
-    """What a patch does: add, update or delete, which file, and the lines that say how."""
+    """Yield the changes of a patch: action (add, update or delete), file and lines."""
     action, path, lines = "", "", list[str]()
     for line in patch.split("\n"):
         header = _HEADER.fullmatch(line.strip())
@@ -121,12 +122,12 @@ def _files(patch: str) -> Iterator[tuple[str, str, list[str]]]:
         yield action, path, lines
 
 
-def _first_path(told: JsonObject, patch: str) -> str:
-    return next((payload_builders.absolute(path, text(told.get("cwd"))) for _, path, _ in _files(patch)), "")
+def _first_path(payload: JsonObject, patch: str) -> str:
+    return next((payload_builders.absolute(path, text(payload.get("cwd"))) for _, path, _ in _files(patch)), "")
 
 
-def _planned(told: JsonObject, given: JsonObject) -> JsonObject:
-    plan = given.get("plan")
+def _planned(payload: JsonObject, tool_input: JsonObject) -> JsonObject:
+    plan = tool_input.get("plan")
     steps = [payload_builders.fields(step) for step in plan] if isinstance(plan, list) else []
     todos = [{"content": text(step.get("step")), "status": text(step.get("status"))} for step in steps]
-    return payload_builders.called(told, "TodoWrite", {"todos": todos}, {})
+    return payload_builders.called(payload, "TodoWrite", {"todos": todos}, {})

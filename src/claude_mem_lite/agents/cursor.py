@@ -1,9 +1,9 @@
-"""Cursor, by its documentation: events in camelCase, a conversation for a session, and results as JSON in a string."""
+"""Cursor, by its documentation: events in camelCase, conversations for sessions, and results as JSON in a string."""
 
 from claude_mem_lite.agents import payload_builders
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
-MOMENTS = ("SessionStart", "PostToolUse")
+TRIGGERS = ("SessionStart", "PostToolUse")
 EVENTS = {
     "SessionStart": "sessionStart",
     "UserPromptSubmit": "beforeSubmitPrompt",
@@ -15,14 +15,14 @@ EVENTS = {
     "Stop": "stop",
     "SessionEnd": "sessionEnd",
 }
-"""Claude Code's names of events, and Cursor's. Of the closing words it has an event of its own."""
+"""Claude Code's names of events, with Cursor's. Cursor has an event of its own for the closing message."""
 _OWN_TOOLS = ("memory_context", "memory_search", "memory_timeline", "memory_get", "memory_save", "memory_forget")
 _SAME = {"Shell": "Bash", "Terminal": "Bash", "StrReplace": "Edit", "EditFile": "Edit", "Task": "Agent"}
 _PATHS = ("file_path", "path", "target_file", "filePath")
 
 
 def is_sender(payload: JsonObject) -> bool:
-    """Whether a payload is Cursor's: nobody else has these members."""
+    """Return whether a payload is Cursor's: no other agent has these fields."""
     return bool(text(payload.get("cursor_version")) or text(payload.get("generation_id")))
 
 
@@ -31,10 +31,10 @@ def answer(_event: str, context: str) -> JsonObject:
 
 
 def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
-    """What a hook of Cursor told, in Claude Code's shape."""
+    """Return a Cursor payload in Claude Code's form."""
     roots = payload.get("workspace_roots")
     root = text(roots[0]) if isinstance(roots, list) and roots else ""
-    told: dict[str, JsonValue] = {
+    adapted: dict[str, JsonValue] = {
         **payload,
         "hook_event_name": event,
         "session_id": payload_builders.first_text(payload, "conversation_id", "session_id"),
@@ -42,50 +42,57 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
         "prompt_id": text(payload.get("generation_id")),
     }
     if event == "SessionStart":
-        told["source"] = text(payload.get("source")) or "startup"
+        adapted["source"] = text(payload.get("source")) or "startup"
     elif event == "AgentMessage":
-        told["last_assistant_message"] = text(payload.get("text"))
+        adapted["last_assistant_message"] = text(payload.get("text"))
     elif event == "Stop" and text(payload.get("status")) == "error":
-        told = {**told, "hook_event_name": "StopFailure", "error": text(payload.get("error_message")) or "error"}
+        adapted = {**adapted, "hook_event_name": "StopFailure", "error": text(payload.get("error_message")) or "error"}
     elif event == "SubagentStop":
         kind = payload_builders.first_text(payload, "subagent_type", "agent_type") or "subagent"
-        said = payload_builders.first_text(payload, "summary", "result", "last_assistant_message")
-        told = {**told, "agent_type": kind, "last_assistant_message": said}
+        summary = payload_builders.first_text(payload, "summary", "result", "last_assistant_message")
+        adapted = {**adapted, "agent_type": kind, "last_assistant_message": summary}
     elif event in ("PostToolUse", "PostToolUseFailure"):
-        return (_tool(event, told),)
-    return (told,)
+        return (_tool(event, adapted),)
+    return (adapted,)
 
 
-def _tool(event: str, told: JsonObject) -> JsonObject:
-    named, given = text(told.get("tool_name")), payload_builders.fields(told.get("tool_input"))
+def _tool(event: str, payload: JsonObject) -> JsonObject:
+    named, tool_input = text(payload.get("tool_name")), payload_builders.fields(payload.get("tool_input"))
     tool = _known_name(named)
-    path = payload_builders.absolute(payload_builders.first_text(given, *_PATHS), text(told.get("cwd")))
+    path = payload_builders.absolute(payload_builders.first_text(tool_input, *_PATHS), text(payload.get("cwd")))
     if event == "PostToolUseFailure":
-        error = payload_builders.first_text(told, "error_message", "error") or text(told.get("failure_type"))
-        return payload_builders.failed(told, tool, {**given, "file_path": path} if path else given, error or "failed")
-    shown = told.get("tool_output", told.get("tool_response"))
+        error = payload_builders.first_text(payload, "error_message", "error") or text(payload.get("failure_type"))
+        return payload_builders.failed(
+            payload, tool, {**tool_input, "file_path": path} if path else tool_input, error or "failed"
+        )
+    shown = payload.get("tool_output", payload.get("tool_response"))
     result = payload_builders.fields(shown)
     if tool == "Bash":
         code = result.get("exitCode", result.get("exit_code"))
         output = payload_builders.first_text(result, "stdout", "output") or ("" if result else text(shown))
         output += text(result.get("stderr"))
-        return payload_builders.ran(told, text(given.get("command")), output, code if isinstance(code, int) else 0)
+        return payload_builders.ran(
+            payload, text(tool_input.get("command")), output, code if isinstance(code, int) else 0
+        )
     if tool == "Write" and path:
         return payload_builders.written(
-            told, path, payload_builders.first_text(given, "content", "contents", "code_edit")
+            payload, path, payload_builders.first_text(tool_input, "content", "contents", "code_edit")
         )
     if tool == "Edit" and path:
-        old, new = payload_builders.first_text(given, "old_string"), payload_builders.first_text(given, "new_string")
-        return payload_builders.replaced(told, path, old, new)
+        old, new = (
+            payload_builders.first_text(tool_input, "old_string"),
+            payload_builders.first_text(tool_input, "new_string"),
+        )
+        return payload_builders.replaced(payload, path, old, new)
     if tool == "Delete" and path:
-        return payload_builders.removed(told, path)
+        return payload_builders.removed(payload, path)
     if tool == "Read" and path:
-        return payload_builders.opened(told, path, "")
-    return payload_builders.called(told, tool, given, result or text(shown))
+        return payload_builders.opened(payload, path, "")
+    return payload_builders.called(payload, tool, tool_input, result or text(shown))
 
 
 def _known_name(tool: str) -> str:
-    """The name that Claude Code would have for a tool. Of MCP tools Cursor does not tell whose they are."""
+    """Return Claude Code's name of a tool. Cursor does not name the server of an MCP tool."""
     if not tool.startswith("MCP:"):
         return _SAME.get(tool, tool)
     of_server = tool.removeprefix("MCP:").strip()

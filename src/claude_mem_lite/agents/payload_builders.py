@@ -1,4 +1,4 @@
-"""Pieces that the adapters make Claude-shaped payloads of. Payloads are not to be trusted."""
+"""Builders of payloads in Claude Code's form, for the adapters. Input is untrusted."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from claude_mem_lite.models import JsonObject, JsonValue, text
 
 
 def fields(value: JsonValue) -> JsonObject:
-    """An object as it is, also when it is written as JSON in a string; anything else as an empty one."""
+    """Return an object, also from JSON in a string; {} for any other value."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)
@@ -19,44 +19,50 @@ def fields(value: JsonValue) -> JsonObject:
 
 
 def first_text(source: JsonObject, *keys: str) -> str:
-    """The first of these members that is a text with something in it."""
-    return next((found for key in keys if (found := text(source.get(key)))), "")
+    """Return the first of these fields that is a non-empty text."""
+    return next((value for key in keys if (value := text(source.get(key)))), "")
 
 
 def absolute(path: str, folder: str) -> str:
-    """A path as Claude Code names it."""
+    """Return a path as Claude Code names it."""
     return os.path.normpath(os.path.join(folder, path)) if path else ""
 
 
-def called(payload: JsonObject, tool: str, given: JsonObject, response: JsonValue) -> JsonObject:
-    """A tool call that went well."""
+def called(payload: JsonObject, tool: str, tool_input: JsonObject, response: JsonValue) -> JsonObject:
+    """Return a successful tool call."""
     name = "PostToolUse"
-    return {**payload, "hook_event_name": name, "tool_name": tool, "tool_input": given, "tool_response": response}
+    return {**payload, "hook_event_name": name, "tool_name": tool, "tool_input": tool_input, "tool_response": response}
 
 
-def failed(payload: JsonObject, tool: str, given: JsonObject, error: str) -> JsonObject:
-    """A tool call that failed."""
-    kept = {key: value for key, value in payload.items() if key != "tool_response"}
-    return {**kept, "hook_event_name": "PostToolUseFailure", "tool_name": tool, "tool_input": given, "error": error}
+def failed(payload: JsonObject, tool: str, tool_input: JsonObject, error: str) -> JsonObject:
+    """Return a failed tool call."""
+    rest = {key: value for key, value in payload.items() if key != "tool_response"}
+    return {
+        **rest,
+        "hook_event_name": "PostToolUseFailure",
+        "tool_name": tool,
+        "tool_input": tool_input,
+        "error": error,
+    }
 
 
 def ran(payload: JsonObject, command: str, output: str, code: int) -> JsonObject:
-    """A shell command that ended with a code."""
-    given = {"command": command}
+    """Return a shell command with its exit code."""
+    tool_input = {"command": command}
     if code:
-        return failed(payload, "Bash", given, f"Exit code {code}\n{output}")
-    return called(payload, "Bash", given, {"stdout": output, "stderr": "", "interrupted": False})
+        return failed(payload, "Bash", tool_input, f"Exit code {code}\n{output}")
+    return called(payload, "Bash", tool_input, {"stdout": output, "stderr": "", "interrupted": False})
 
 
 def opened(payload: JsonObject, path: str, content: str) -> JsonObject:
-    """A file that was read."""
+    """Return a file read."""
     return called(
         payload, "Read", {"file_path": path}, {"type": "text", "file": {"filePath": path, "content": content}}
     )
 
 
 def removed(payload: JsonObject, path: str) -> JsonObject:
-    """A file that was deleted: told as the command that does it, which Claude Code would have run."""
+    """Return the deletion of a file as a command, as Claude Code would have run it."""
     return ran(payload, shlex.join(["rm", path]), "", 0)
 
 
@@ -65,20 +71,20 @@ def renamed(payload: JsonObject, path: str, to: str) -> JsonObject:
 
 
 def written(payload: JsonObject, path: str, content: str, original: str = "") -> JsonObject:
-    """A file that was written whole."""
+    """Return the write of a whole file."""
     kind = "update" if original else "create"
     response = {"type": kind, "filePath": path, "content": content, "structuredPatch": [], "originalFile": original}
     return called(payload, "Write", {"file_path": path, "content": content}, response)
 
 
 def edited(payload: JsonObject, path: str, hunks: Sequence[Sequence[str]]) -> JsonObject:
-    """A file in which pieces were replaced: lines with their signs, as in a patch, of which no line number is known."""
+    """Return an edit by hunks: lines with their signs, as in a patch, without line numbers."""
     patch: list[JsonObject] = [{"oldStart": 1, "lines": list(lines)} for lines in hunks]
     return called(payload, "Edit", {"file_path": path}, {"filePath": path, "structuredPatch": patch})
 
 
 def replaced(payload: JsonObject, path: str, old: str, new: str, original: str = "") -> JsonObject:
-    """A file in which one text was put in the place of another."""
+    """Return an edit that replaces one text by another."""
     response: dict[str, JsonValue] = {"filePath": path, "oldString": old, "newString": new}
     if original:
         response["originalFile"] = original

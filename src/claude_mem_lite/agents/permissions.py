@@ -1,6 +1,6 @@
-"""Permission of Claude Code to use the memory tools: the rules in its settings, weighed as the client weighs them.
+"""Permission of Claude Code to use the memory tools: the rules in its settings, evaluated as by the client.
 
-The order and the patterns were observed in runs of 2.1.325. This module only reads; `install` writes rules."""
+Order and patterns were observed in runs of 2.1.325. This module only reads; `install` writes rules."""
 
 import os
 import re
@@ -14,16 +14,16 @@ from claude_mem_lite.agents.client_settings import ClientSettings, SettingsFile,
 _SERVER_NAME, _PLUGIN_NAME = "claude-mem-lite", "mem-lite"
 SERVER = f"mcp__{_SERVER_NAME}"
 PLUGIN_SERVER = f"mcp__plugin_{_PLUGIN_NAME}_{_SERVER_NAME}"
-"""The same server as the plugin brings it."""
+"""Name of the same server in the plugin."""
 SAVE_TOOL = "memory_save"
 GRANTED_TOOLS = ("memory_context", "memory_search", "memory_timeline", "memory_get", SAVE_TOOL)
-"""The tools that `install --allow-tools` allows. The client keeps asking before `memory_forget`, which deletes."""
+"""Tools allowed by `install --allow-tools`. The client keeps asking before `memory_forget`, which deletes."""
 Decision = Literal["allowed", "denied", "asked", "unset"]
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """The client's decision about a tool, with the rule that makes it and the file of that rule."""
+    """Decision of the client about a tool, with the deciding rule and its file."""
 
     decision: Decision
     rule: str = ""
@@ -33,9 +33,9 @@ class Permission:
 def tools_allowed(cwd: Path, config_dir: Path | None = None, mode: str = "") -> bool:
     """Return whether the client lets its agent call `memory_save` in a folder without asking the user.
 
-    `config_dir` is the client's configuration folder, if not the usual one; `mode` is the `permission_mode` of a hook
-    payload. The server may be there by two names: a rule against either counts against both. Never raises: what cannot
-    be read allows nothing."""
+    `config_dir` is the client's configuration folder, if not the default; `mode` is the `permission_mode` of a hook
+    payload. The server may have two names: a rule against either counts against both. Never raises: an unreadable file
+    allows nothing."""
     if mode == "plan":
         return False
     try:
@@ -52,7 +52,7 @@ def tools_allowed(cwd: Path, config_dir: Path | None = None, mode: str = "") -> 
 
 
 def permission(settings: ClientSettings, server: str = SERVER) -> Permission:
-    """Return the client's decision about `memory_save`, by the name that it has on a server."""
+    """Return the client's decision about `memory_save` under a server's name."""
     return _decide(settings, settings.files(), server)
 
 
@@ -62,20 +62,20 @@ def _is_registered(settings: ClientSettings, files: Sequence[SettingsFile]) -> b
 
 
 def _decide(settings: ClientSettings, files: Sequence[SettingsFile], server: str) -> Permission:
-    """Find the rule that decides: a `deny` rule of any file comes first, then `ask`, then `allow`."""
+    """Find the deciding rule: a `deny` rule of any file comes first, then `ask`, then `allow`."""
     name = f"{server}__{SAVE_TOOL}"
-    if found := _first((file, rule) for file in files for rule in file.rules.deny if restricts(rule, name)):
-        return Permission("denied", *found)
-    if found := _first((file, rule) for file in files for rule in file.rules.ask if restricts(rule, name)):
-        return Permission("asked", *found)
+    if deciding := _first((file, rule) for file in files for rule in file.rules.deny if restricts(rule, name)):
+        return Permission("denied", *deciding)
+    if deciding := _first((file, rule) for file in files for rule in file.rules.ask if restricts(rule, name)):
+        return Permission("asked", *deciding)
     allowing = ((file, rule) for file in files for rule in file.rules.allow if allows(rule, name))
-    if found := _first((file, rule) for file, rule in allowing if settings.honours_allow(file)):
-        return Permission("allowed", *found)
+    if deciding := _first((file, rule) for file, rule in allowing if settings.honours_allow(file)):
+        return Permission("allowed", *deciding)
     return Permission("unset")
 
 
 def allows(rule: str, name: str) -> bool:
-    """Return whether an `allow` rule covers a tool. A wildcard counts behind the name of the server only."""
+    """Return whether an `allow` rule covers a tool. A wildcard counts only after the name of the server."""
     server = name.rpartition("__")[0]
     return rule == server or (rule.startswith(f"{server}__") and _fits(rule, name))
 
@@ -89,5 +89,5 @@ def _fits(pattern: str, name: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
 
 
-def _first(found: Iterable[tuple[SettingsFile, str]]) -> tuple[str, Path] | None:
-    return next(((rule, file.path) for file, rule in found), None)
+def _first(candidates: Iterable[tuple[SettingsFile, str]]) -> tuple[str, Path] | None:
+    return next(((rule, file.path) for file, rule in candidates), None)

@@ -1,16 +1,16 @@
-"""The command that shows the context a new session or a prompt would be given, and why."""
+"""Command `context`: the text that a new session or a prompt would get, and the reasons."""
 
 import click
 
 from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_option, place_options, where
-from claude_mem_lite.cli.output import field, items, plain, print_json
-from claude_mem_lite.client.responses import objects
+from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.models import MAX_PROMPT_LENGTH, JsonObject, JsonValue
+from claude_mem_lite.responses.context import ContextItem, ContextResponse, PromptCandidate, PromptContextResponse
 
 _OFF = "Memory is switched off: nothing is given until `claude-mem-lite on`. With it on, it would be this:"
 
 
-@click.command(short_help="Print the context a new session or a prompt would be given.")
+@click.command(short_help="Print the context that a new session or a prompt would get.")
 @place_options
 @click.option("--prompt", metavar="TEXT", help="What this prompt would be given, instead of a new session.")
 @click.option("--preset", metavar="NAME", help="Its layers: balanced, layers, codes, or one of config.toml.")
@@ -26,12 +26,12 @@ def context(
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Print the context a new session or a prompt would be given.
+    """Print the context that a new session or a prompt would get.
 
-    The text exactly as the agent would see it in this folder; nothing counts as given by looking. --explain adds
-    every candidate of every layer: its score as a sum or a product, and the floor that holds for it. --json has the
-    text with its size, the layers in and out, and why each item is there; with --explain also what was left out. With
-    --prompt it is what a prompt would be given in a session that was given nothing yet, mostly nothing. Reads only.
+    Prints the text exactly as the agent would see it in this folder; looking does not count as an injection. --explain
+    adds every candidate of every layer: the score as a sum or a product, and the minimum score. --json has the text
+    with its size, the layers in and out, and the reason for each item; with --explain also the omitted items. With
+    --prompt, prints the text for a prompt in a session without earlier injections; often there is none. Reads only.
 
     \b
     Examples:
@@ -48,97 +48,99 @@ def context(
         if preset or budget:
             raise click.UsageError("--prompt has no layers and its own budget: leave out --preset and --budget")
         client = connect_to_look(_prompt_json({}, explain), as_json=as_json, aside=True)
-        answer = client.prompt_context(place.cwd, prompt[:MAX_PROMPT_LENGTH], explain=explain, project=place.project)
-        _print_for_prompt(answer, explain, as_json)
+        response = client.prompt_context(place.cwd, prompt[:MAX_PROMPT_LENGTH], explain=explain, project=place.project)
+        _print_for_prompt(response, explain, as_json)
         return
     client = connect_to_look(_as_json({}, explain), as_json=as_json, aside=True)
-    answer = client.context(place.cwd, budget, preset, explain=explain, project=place.project)
+    _print_for_session(
+        client.context(place.cwd, budget, preset, explain=explain, project=place.project), explain, as_json
+    )
+
+
+def _print_for_session(response: ContextResponse, explain: bool, as_json: bool) -> None:
     if as_json:
-        print_json(_as_json(answer, explain))
+        print_json(_as_json(response.raw, explain))
         return
-    text = field(answer, "context")
-    if text:
-        click.echo(text)
+    if response.context:
+        click.echo(plain(response.context))
     else:
-        click.echo(_why_nothing(answer), err=not explain)
+        click.echo(_why_nothing(response), err=not explain)
     if explain:
-        _print_explanation(answer)
+        _print_explanation(response)
 
 
-def _print_for_prompt(answer: JsonObject, explain: bool, as_json: bool) -> None:
+def _print_for_prompt(response: PromptContextResponse, explain: bool, as_json: bool) -> None:
     if as_json:
-        print_json(_prompt_json(answer, explain))
+        print_json(_prompt_json(response.raw, explain))
         return
-    text = field(answer, "context")
-    if text:
-        click.echo(text)
+    if response.context:
+        click.echo(plain(response.context))
     else:
-        click.echo(f"Nothing is said to this prompt: {field(answer, 'why_silent')}.", err=not explain)
+        click.echo(f"This prompt gets no memory: {plain(response.why_silent)}.", err=not explain)
     if explain:
-        floor = answer.get("floor")
-        told = f"; the floor is {floor:g}, unless a candidate says otherwise" if isinstance(floor, int | float) else ""
-        click.echo(f"\n{field(answer, 'tokens')} of {field(answer, 'budget')} tokens by estimate{told}")
-        if field(answer, "asked"):
-            click.echo(field(answer, "asked"))
-        for each in objects(answer, "candidates"):
-            _print_weighed(each)
+        floor = response.floor
+        note = f"; the floor is {floor:g}, unless a candidate says otherwise" if floor is not None else ""
+        click.echo(f"\n{response.tokens} of {response.budget} tokens by estimate{note}")
+        if response.asked:
+            click.echo(plain(response.asked))
+        for candidate in response.candidates:
+            _print_scored(candidate)
 
 
-def _prompt_json(answer: JsonObject, explain: bool) -> JsonObject:
+def _prompt_json(response: JsonObject, explain: bool) -> JsonObject:
     explained = ("asked", "candidates") if explain else ()
     names = ("tokens", "budget", "why_silent", "floor", "items", *explained, "build_ms")
-    return {"text": answer.get("context"), **{name: answer.get(name) for name in names}}
+    return {"text": response.get("context"), **{name: response.get(name) for name in names}}
 
 
-def _print_weighed(given: JsonObject) -> None:
-    left_out = field(given, "left_out")
-    words = ", ".join(str(word) for word in items(given, "words"))
-    click.echo(f"{'out' if left_out else 'in '}  {field(given, 'id')}{f', {left_out}' if left_out else ''}")
-    click.echo(f"     [{field(given, 'kind')}] {plain(field(given, 'title'))}{f' ({plain(words)})' if words else ''}")
-    for line in items(given, "explained"):
+def _print_scored(candidate: PromptCandidate) -> None:
+    left_out, words = plain(candidate.left_out), plain(", ".join(candidate.words))
+    click.echo(f"{'out' if left_out else 'in '}  {plain(candidate.id)}{f', {left_out}' if left_out else ''}")
+    click.echo(f"     [{plain(candidate.kind)}] {plain(candidate.title)}{f' ({words})' if words else ''}")
+    for line in candidate.explained:
         click.echo(f"     {plain(line)}")
 
 
-def _why_nothing(answer: JsonObject) -> str:
-    skipped = [field(each, "reason") for each in objects(answer, "layers_skipped")]
-    if answer.get("excluded"):
+def _why_nothing(response: ContextResponse) -> str:
+    reasons = [skipped.reason for skipped in response.layers_skipped]
+    if response.excluded:
         return "Nothing is said here: this folder is excluded (`claude-mem-lite config` shows by whom)."
-    if "no room" in skipped:
-        return f"Nothing fits into {field(answer, 'budget')} tokens; 300 are always enough for something."
-    if "nothing worth its tokens" in skipped:
+    if "no room" in reasons:
+        return f"Nothing fits into {response.budget} tokens; 300 are always enough for something."
+    if "nothing worth its tokens" in reasons:
         return "Nothing that is known here is worth its tokens; `claude-mem-lite context --explain` lists it."
     return "Nothing to say yet: no session and no memory of this folder is known."
 
 
-def _print_explanation(answer: JsonObject) -> None:
-    click.echo(f"\n{field(answer, 'tokens')} of {field(answer, 'budget')} tokens by estimate")
-    for each in objects(answer, "items"):
-        _print_candidate("in ", each, "reason")
-    for each in objects(answer, "left_out"):
-        _print_candidate("out", each, "left_out")
-    for each in objects(answer, "layers_skipped"):
-        click.echo(f"out  {field(each, 'layer')}: {field(each, 'reason')}")
+def _print_explanation(response: ContextResponse) -> None:
+    click.echo(f"\n{response.tokens} of {response.budget} tokens by estimate")
+    for item in response.items:
+        _print_candidate("in ", item, item.reason)
+    for omitted in response.left_out:
+        _print_candidate("out", omitted, omitted.left_out)
+    for skipped in response.layers_skipped:
+        click.echo(f"out  {plain(skipped.layer)}: {plain(skipped.reason)}")
 
 
-def _print_candidate(mark: str, given: JsonObject, why: str) -> None:
-    score = f", {field(given, 'explained')}" if field(given, "explained") else ""
-    click.echo(f"{mark}  {field(given, 'layer')}: {field(given, 'source')}, {field(given, why)}{score}")
-    for line in field(given, "line").splitlines():
-        click.echo(f"     {plain(line)}")
+def _print_candidate(mark: str, item: ContextItem, reason: str) -> None:
+    score = f", {plain(item.explained)}" if item.explained else ""
+    click.echo(f"{mark}  {plain(item.layer)}: {plain(item.source)}, {plain(reason)}{score}")
+    for line in plain(item.line).splitlines():
+        click.echo(f"     {line}")
 
 
-def _as_json(answer: JsonObject, explain: bool) -> JsonObject:
-    tokens, budget = answer.get("tokens"), answer.get("budget")
+def _as_json(response: JsonObject, explain: bool) -> JsonObject:
+    tokens, budget = response.get("tokens"), response.get("budget")
     used = round(tokens / budget, 3) if isinstance(tokens, int) and isinstance(budget, int) and budget else 0.0
-    told: dict[str, JsonValue] = {
-        "text": answer.get("context"),
+    shown: dict[str, JsonValue] = {
+        "text": response.get("context"),
         "tokens": tokens,
         "budget": budget,
         "budget_used": used,
-        "truncated": answer.get("truncated"),
-        "layers_included": answer.get("layers"),
-        "layers_skipped": answer.get("layers_skipped"),
-        "items": answer.get("items"),
-        "build_ms": answer.get("build_ms"),
+        "truncated": response.get("truncated"),
+        "layers_included": response.get("layers"),
+        "layers_skipped": response.get("layers_skipped"),
+        "items": response.get("items"),
+        "build_ms": response.get("build_ms"),
     }
-    return told | ({"left_out": answer.get("left_out")} if explain else {})
+    return shown | ({"left_out": response.get("left_out")} if explain else {})

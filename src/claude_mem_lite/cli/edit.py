@@ -19,12 +19,13 @@ from claude_mem_lite.cli.options import (
 )
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
-from claude_mem_lite.cli.output import field, items, plain, print_json
-from claude_mem_lite.cli.records import kind_and_status, scope_label, tell_left_replaced, tell_relations
+from claude_mem_lite.cli.output import plain, print_json
+from claude_mem_lite.cli.records import kind_and_status, print_left_replaced, print_relations, scope_label
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import OUTSIDE_ORIGINS, JsonObject, JsonValue
+from claude_mem_lite.models import OUTSIDE_ORIGINS, JsonValue
 from claude_mem_lite.paths import current_folder
+from claude_mem_lite.responses.memories import MemoryRecord
 from claude_mem_lite.scopes import SCOPES
 from claude_mem_lite.text import one_line
 
@@ -35,7 +36,7 @@ _HEAD = """\
 _NAMES = ("title", "kind", "scope", "tags")
 
 
-@click.command(short_help="Change what a memory says.")
+@click.command(short_help="Change the text or the fields of a memory.")
 @click.argument("id_", metavar="ID", shell_complete=completion_values.ids)
 @click.option("--title", metavar="T", help="Its title, in a line.")
 @click.option("--text", metavar="T", help="What it says; - reads it from standard input.")
@@ -62,12 +63,12 @@ def edit(
     untags: Sequence[str],
     as_json: bool,
 ) -> None:
-    """Change what a memory says.
+    """Change the text or the fields of a memory.
 
-    Without options, on a terminal, it opens your editor ($VISUAL, $EDITOR) on a small form. What you write is your
-    word from then on: no model tells it anew, and only your own word replaces it. A new --text takes the place of
-    all that the memory said, its details and facts included; without --title its first line is the title. Secrets
-    are taken out, as by `remember`.
+    Without options, on a terminal, opens your editor ($VISUAL, $EDITOR) on a small form. An edited memory counts as
+    your own statement: no model rewrites it, and only another statement of yours replaces it. A new --text replaces the
+    whole content, details and facts included; without --title the first line becomes the title. Secrets are removed, as
+    by `remember`.
 
     \b
     Examples:
@@ -100,25 +101,25 @@ def edit(
     if doubt := doubt_language(scope):
         click.echo(doubt, err=True)
     if as_json:
-        print_json(memory)
+        print_json(memory.raw)
         return
     click.echo(
-        f"Changed {field(memory, 'id')} ({kind_and_status(memory)}, {scope_label(memory, client.project_names())})."
+        f"Changed {plain(memory.id)} ({kind_and_status(memory)}, {scope_label(memory, client.project_names())})."
     )
-    if text is not None and (field(memory, "origin") in OUTSIDE_ORIGINS or field(memory, "status") == "quarantined"):
+    if text is not None and (memory.origin in OUTSIDE_ORIGINS or memory.status == "quarantined"):
         click.echo("Its words still count as somebody else's: too much of the old text is left.")
-    tell_relations(memory)
+    print_relations(memory)
 
 
-@click.command(short_help="Hold on to a memory.")
+@click.command(short_help="Pin a memory, so that it is always given first.")
 @click.argument("id_", metavar="ID", shell_complete=completion_values.ids)
 @click.option("--off", is_flag=True, help="Let go of it again.")
 @json_option
 def pin(id_: str, off: bool, as_json: bool) -> None:
-    """Hold on to a memory.
+    """Pin a memory, so that it is always given first.
 
-    What is pinned is given first, whatever its score and age; nothing newer replaces it unasked, and it is not
-    retired when its code is gone. --off lets go of it.
+    A pinned memory comes first whatever its score and age. No newer memory replaces it by itself, and it is not retired
+    when its code is gone. --off removes the pin.
 
     \b
     Examples:
@@ -128,10 +129,10 @@ def pin(id_: str, off: bool, as_json: bool) -> None:
     refuse_agent("pin")
     memory = connect().pin(memory_id(id_), pinned=not off)
     if as_json:
-        print_json(memory)
+        print_json(memory.raw)
         return
     done = "Let go of" if off else "Pinned"
-    click.echo(f"{done} {field(memory, 'id')}: {one_line(field(memory, 'title'))}")
+    click.echo(f"{done} {plain(memory.id)}: {one_line(plain(memory.title))}")
 
 
 @click.command(short_help="Say that a memory still holds, or holds again.")
@@ -140,9 +141,9 @@ def pin(id_: str, off: bool, as_json: bool) -> None:
 def confirm(id_: str, as_json: bool) -> None:
     """Say that a memory still holds, or holds again.
 
-    It is surer then, seen just now, and no longer stale: it is tied to the code as it stands in the current folder.
-    What contradicts it is replaced by it, unless that is pinned. A memory that was retired or superseded is active
-    again, so this also undoes `retire`.
+    Raises the confidence of the memory, marks it as seen now, and links it to the code as it is in the current folder.
+    Contradicting memories are replaced, unless pinned. A retired or superseded memory becomes active again, so
+    `confirm` also undoes `retire`.
 
     \b
     Examples:
@@ -152,21 +153,22 @@ def confirm(id_: str, as_json: bool) -> None:
     refuse_agent("confirm")
     memory = connect().confirm(memory_id(id_), cwd=folder())
     if as_json:
-        print_json(memory)
+        print_json(memory.raw)
         return
-    click.echo(f"{field(memory, 'id')} holds: {one_line(field(memory, 'title'))}")
-    tell_relations(memory)
+    click.echo(f"{plain(memory.id)} holds: {one_line(plain(memory.title))}")
+    print_relations(memory)
 
 
-@click.command(short_help="Say that a memory does not hold any more.")
+@click.command(short_help="Say that a memory no longer holds.")
 @click.argument("id_", metavar="ID", shell_complete=completion_values.ids)
 @click.option("--reason", metavar="T", default="", help="Why; shown with it.")
 @json_option
 def retire(id_: str, reason: str, as_json: bool) -> None:
-    """Say that a memory does not hold any more.
+    """Say that a memory no longer holds.
 
-    It stays readable (`show`, `list --status retired`) and is given to nobody. `confirm` brings it back; `forget`
-    removes it for good. In an agent's shell it is refused for what the user stated, changed, pinned or confirmed.
+    A retired memory stays readable (`show`, `list --status retired`), but no session gets it. `confirm` brings it back;
+    `forget` removes it for good. In an agent's shell, memories that the user stated, changed, pinned or confirmed
+    cannot be retired.
 
     \b
     Examples:
@@ -177,17 +179,17 @@ def retire(id_: str, reason: str, as_json: bool) -> None:
     wanted = memory_id(id_)
     memory = client.retire_for(agent, wanted, reason=reason) if agent else client.retire(wanted, reason=reason)
     if as_json:
-        print_json(memory)
+        print_json(memory.raw)
         return
     click.echo(
-        f"Retired {field(memory, 'id')}: {one_line(field(memory, 'title'))}\n"
-        f"`claude-mem-lite confirm {field(memory, 'id')}` brings it back."
+        f"Retired {plain(memory.id)}: {one_line(plain(memory.title))}\n"
+        f"`claude-mem-lite confirm {plain(memory.id)}` brings it back."
     )
-    tell_left_replaced(memory)
+    print_left_replaced(memory)
 
 
-def _by_form(client: Client, wanted: str) -> JsonObject | None:
-    """Have a memory changed in an editor; None when nothing was. What was typed is kept until it is stored."""
+def _by_form(client: Client, wanted: str) -> MemoryRecord | None:
+    """Change a memory in an editor; None without a change. The form stays on disk until the change is stored."""
     memory = client.memory(wanted)
     before = _form(memory)
     descriptor, path = tempfile.mkstemp(prefix="claude-mem-lite-", suffix=".txt")
@@ -211,13 +213,15 @@ def _by_form(client: Client, wanted: str) -> JsonObject | None:
 
 
 def _edited(form: Path, before: str) -> dict[str, JsonValue]:
-    """What the user changed about a memory in an editor."""
+    """Return the changes that the user made in an editor."""
     try:
         click.edit(filename=str(form))
     except click.ClickException as error:
         could_not_run = isinstance(error.__cause__, OSError)
-        told = "no editor could be run" if could_not_run else "the editor ended with an error"
-        raise MemoryLiteError(f"{told} ({error.format_message()})", "set EDITOR, or use --title and --text") from None
+        problem = "no editor could be run" if could_not_run else "the editor ended with an error"
+        raise MemoryLiteError(
+            f"{problem} ({error.format_message()})", "set EDITOR, or use --title and --text"
+        ) from None
     after = _text_of(form)
     if not after.strip():
         return {}
@@ -245,17 +249,16 @@ def _text_of(form: Path) -> str:
         return ""
 
 
-def _form(memory: JsonObject) -> str:
-    tags = ", ".join(plain(tag) for tag in items(memory, "tags"))
+def _form(memory: MemoryRecord) -> str:
     head = (
-        f"title: {one_line(field(memory, 'title'))}",
-        f"kind: {field(memory, 'kind')}",
-        f"scope: {field(memory, 'scope')}",
-        f"tags: {tags}",
+        f"title: {one_line(plain(memory.title))}",
+        f"kind: {plain(memory.kind)}",
+        f"scope: {plain(memory.scope)}",
+        f"tags: {', '.join(map(plain, memory.tags))}",
     )
-    facts = "\n".join(f"- {plain(fact)}" for fact in items(memory, "facts"))
-    said = "\n\n".join(part for part in (field(memory, "summary"), field(memory, "detail"), facts) if part.strip())
-    return "\n".join((*head, "", said, ""))
+    facts = "\n".join(f"- {plain(fact)}" for fact in memory.facts)
+    text = "\n\n".join(part for part in (plain(memory.summary), plain(memory.detail), facts) if part.strip())
+    return "\n".join((*head, "", text, ""))
 
 
 def _read(form: str) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""Where the installed programs begin. Agents start `mcp` with every session and wait for it: it goes round the rest."""
+"""Entry points of the installed programs. Agents start `mcp` with every session and wait, so `mcp` skips all other
+imports."""
 
 import os
 import sys
@@ -34,6 +35,6 @@ def run_worker() -> None:
 
 
 def _refuse_windows(program: str) -> None:
-    """Before anything is imported that only exists elsewhere: a sentence helps, a stack trace does not."""
+    """Exit with a sentence on Windows, before the import of a module that Windows lacks would print a stack trace."""
     if os.name != "posix":
         sys.exit(f"{program}: native Windows is not supported; install it inside WSL, together with your agent")

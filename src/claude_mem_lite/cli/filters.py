@@ -1,4 +1,4 @@
-"""The options by which memories are chosen, the same for `search` and `list`."""
+"""Options that filter memories, the same for `search` and `list`."""
 
 import functools
 import os
@@ -8,7 +8,7 @@ import click
 
 from claude_mem_lite.cli import completion_values, times
 from claude_mem_lite.cli.options import all_projects_option, folder, kind, place_options, scope, where
-from claude_mem_lite.client.responses import Wanted
+from claude_mem_lite.client.queries import Wanted
 from claude_mem_lite.models import STATUSES
 from claude_mem_lite.scopes import SCOPES
 
@@ -16,7 +16,7 @@ _ANY = "any"
 
 
 def filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all these options; it gets them as `place` and `wanted`."""
+    """Add all filter options to a command; the command gets two arguments, `place` and `wanted`."""
 
     @functools.wraps(command)
     def run(
@@ -79,9 +79,11 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def file_of_project(written: str, cwd: str) -> str:
-    """A path as memories have it: seen from the root of the project, if it names a file there.
+    """Return a path relative to the root of the project, as memories store paths, if the path names a file of the
+    project.
 
-    Else as it is: people type the end of a path as well, or one of a file that is gone."""
+    Any other text stays: people type the end of a path, or the path of a deleted file.
+    """
     path = os.path.expanduser(written.strip())
     if not path:
         raise click.UsageError("--file needs a path, or the end of one")
@@ -89,10 +91,10 @@ def file_of_project(written: str, cwd: str) -> str:
     if not path.startswith(("/", "./", "../")) and not os.path.lexists(there):
         return os.path.normpath(path)
     from claude_mem_lite.code.git.project_identity import (
-        find_place,  # with all that redacts: not for a search without --file
+        find_location,  # with all that redacts: not for a search without --file
     )
 
-    root = find_place(cwd).root
+    root = find_location(cwd).root
     real = os.path.join(os.path.realpath(os.path.dirname(there)), os.path.basename(there))
     for candidate in (there, real):
         if root and candidate.startswith(root.rstrip("/") + "/"):

@@ -1,4 +1,4 @@
-"""Groups of commands: imported on use, so that `--help` stays quick, and helpful about names they lack."""
+"""Groups of commands: imported on use, so that `--help` stays quick, with suggestions for unknown names."""
 
 import difflib
 import importlib
@@ -41,7 +41,7 @@ OTHER_WORDS = {
 
 
 class HelpfulGroup(click.Group):
-    """A group that prints its help when called bare, and the nearest names when called wrongly."""
+    """Group that prints its help without a command, and the nearest names for an unknown command."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -73,7 +73,7 @@ class HelpfulGroup(click.Group):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Where a command is defined, and its one-line purpose, known without importing it."""
+    """Location of a command's definition, with a summary for help without an import."""
 
     module: str
     attribute: str
@@ -81,7 +81,7 @@ class Entry:
 
 
 class LazyGroup(HelpfulGroup):
-    """A group over a table of entries by section; a command's module is imported when it is called."""
+    """Group over a table of entries by section; the module of a command is imported when the command is called."""
 
     def __init__(
         self, *, name: str, sections: Mapping[str, Mapping[str, Entry]], params: list[click.Parameter], help: str
@@ -102,7 +102,7 @@ class LazyGroup(HelpfulGroup):
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
-        """Without importing any of them, as click would to ask for their summaries."""
+        """Return completions without importing the commands; click would import all for their summaries."""
         from click.shell_completion import CompletionItem
 
         named = [
@@ -120,6 +120,6 @@ class LazyGroup(HelpfulGroup):
 
 @click.pass_context
 def show_help(ctx: click.Context) -> None:
-    """What a group does when no command is named."""
+    """Print the help of a group that is called without a command."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -1,4 +1,4 @@
-"""The command `lessons`: what was learned from the user's words, what is unsure, and the user's last word on both."""
+"""Command `lessons`: learned lessons, unsure candidates, and the user's verdicts."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,11 +16,12 @@ from claude_mem_lite.cli.options import (
     limit_option,
     refuse_agent,
 )
-from claude_mem_lite.cli.output import dim, field, print_json
+from claude_mem_lite.cli.output import dim, plain, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client.responses import Where, number, objects, part, whole
-from claude_mem_lite.models import JsonObject, users_word
+from claude_mem_lite.client.queries import Where
+from claude_mem_lite.models import JsonObject, user_origin_label
+from claude_mem_lite.responses.lessons import LearnedLesson, LessonCandidate
 from claude_mem_lite.text import one_line, within
 
 _MAX_SENTENCE = 300
@@ -29,18 +30,20 @@ _MAX_BEFORE = 120
 _NOTHING: JsonObject = {"learned": [], "unsure": [], "more": {"learned": 0, "unsure": 0}}
 
 
-@click.group(cls=HelpfulGroup, short_help="See, accept, dismiss or edit what was learned.", invoke_without_command=True)
+@click.group(
+    cls=HelpfulGroup, short_help="See, accept, dismiss or edit lessons from your prompts.", invoke_without_command=True
+)
 @all_projects_option
 @limit_option(50)
 @json_option
 @click.pass_context
 def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -> None:
-    """See, accept, dismiss or edit what was learned.
+    """See, accept, dismiss or edit lessons from your prompts.
 
-    A lesson is something you said in a prompt that holds beyond its task: a correction, a preference, a rule, a fact.
-    What is surely one is kept at once. What is unsure waits, given to nobody, until you say it again in another
-    session, your agent or a model judges it, or you decide here. Without a command this lists both, for the project
-    of the current folder, with when and in which session it was said.
+    A lesson is a sentence of a prompt that holds beyond its task: a correction, a preference, a rule, a fact. Sure
+    lessons are kept at once. Unsure lessons wait, and no session gets them, until you repeat them in another session,
+    your agent or a model judges them, or you decide with these commands. Without a command, lists both for the project
+    of the current folder, with time and session.
 
     \b
     Examples:
@@ -60,7 +63,7 @@ def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -
 def list_(all_projects: bool, limit: int, as_json: bool) -> None:
     """List lessons; the same as `lessons` alone.
 
-    Those that were learned, then those that are unsure, newest first. Reads only.
+    Lists learned lessons, then unsure lessons, newest first. Reads only.
 
     \b
     Example:
@@ -73,34 +76,32 @@ def _list(all_projects: bool, limit: int, as_json: bool) -> None:
     client = connect_to_look(_NOTHING, as_json=as_json)
     found = client.lessons(Where(folder(), all_projects=all_projects), limit=limit)
     if as_json:
-        print_json(found)
+        print_json(found.raw)
         return
-    every = [*objects(found, "learned"), *objects(found, "unsure")]
-    names = project_names(every, client.project_names()) if all_projects else {}
-    if not every:
+    if not found.learned and not found.unsure:
         click.echo(_why_none(all_projects))
         return
-    more = part(found, "more")
-    _print_learned(objects(found, "learned"), names)
-    _print_more(whole(more, "learned"))
-    _print_unsure(objects(found, "unsure"), names)
-    _print_more(whole(more, "unsure"))
-    if objects(found, "unsure"):
+    names = project_names([*found.learned, *found.unsure], client.project_names()) if all_projects else {}
+    _print_learned(found.learned, names)
+    _print_more(found.more.learned)
+    _print_unsure(found.unsure, names)
+    _print_more(found.more.unsure)
+    if found.unsure:
         click.echo(
             '`claude-mem-lite lessons accept ID` makes a rule of one, `lessons edit ID "TEXT"` one in other words; '
             "`lessons dismiss ID` drops it for good."
         )
 
 
-@lessons.command(short_help="Keep lessons on your word.")
+@lessons.command(short_help="Accept lessons as rules of yours.")
 @click.argument("given", metavar="ID... [TEXT]", nargs=-1, required=True, shell_complete=completion_values.lessons)
 @json_option
 def accept(given: Sequence[str], as_json: bool) -> None:
-    """Keep lessons on your word.
+    """Accept lessons as rules of yours.
 
-    An unsure one becomes a rule as you said it, or as TEXT says it. A question, and what only its conversation
-    explains, needs a TEXT. One that your agent or a model worded becomes a rule to be followed, as if you had stated
-    it.
+    An unsure lesson becomes a rule as you said it, or in the words of TEXT. TEXT is required for a question, and for a
+    sentence that makes no sense without its conversation. A lesson in words of your agent or a model becomes a rule, as
+    if you had stated it.
 
     \b
     Examples:
@@ -108,20 +109,20 @@ def accept(given: Sequence[str], as_json: bool) -> None:
       claude-mem-lite lessons accept m4t9w2cz7e "Keep commits small: reviewers read them one by one"
     """
     refuse_agent("lessons accept")
-    if any(len(one.split()) > 1 for one in given):
+    if any(len(word.split()) > 1 for word in given):
         _accept_in_other_words(given, as_json)
         return
     accepted = connect().accept_lessons(given)
     if as_json:
-        print_json(accepted)
+        print_json(accepted.raw)
         return
-    for one in objects(accepted, "lessons"):
-        _print_rule(field(one, "text"), field(one, "id"))
+    for lesson in accepted.lessons:
+        _print_rule(plain(lesson.text), plain(lesson.id))
     click.echo('`claude-mem-lite lessons edit ID "TEXT"` words one better.')
 
 
 def _accept_in_other_words(given: Sequence[str], as_json: bool) -> None:
-    """Accept one lesson in the words behind its id; an id has no space."""
+    """Accept a lesson in the words behind its id; an id contains no space."""
     if len(given) != 2 or len(given[0].split()) > 1:
         raise click.UsageError("a TEXT goes with one ID, and behind it")
     id_ = connect().edit_lesson(*given)
@@ -141,8 +142,8 @@ def _print_rule(words: str, id_: str) -> None:
 def dismiss(ids: Sequence[str], as_json: bool) -> None:
     """Drop lessons, and keep them from coming back.
 
-    A lesson that was learned is retired. Neither it nor a paraphrase is learned again in its project, whoever says
-    it, unless you `remember` it.
+    A learned lesson is retired. Neither the lesson nor a paraphrase is learned again in its project, unless you
+    `remember` it.
 
     \b
     Example:
@@ -151,21 +152,21 @@ def dismiss(ids: Sequence[str], as_json: bool) -> None:
     refuse_agent("lessons dismiss")
     dismissed = connect().dismiss_lessons(ids)
     if as_json:
-        print_json(dismissed)
+        print_json(dismissed.raw)
         return
-    for one in objects(dismissed, "lessons"):
-        done = "Was dismissed already" if one.get("already") is True else "Dismissed"
-        click.echo(f"{done}: {within(one_line(field(one, 'text')), _MAX_SENTENCE)}")
+    for lesson in dismissed.lessons:
+        done = "Was dismissed already" if lesson.already else "Dismissed"
+        click.echo(f"{done}: {within(one_line(plain(lesson.text)), _MAX_SENTENCE)}")
 
 
-@lessons.command(short_help="Keep a lesson in other words.")
+@lessons.command(short_help="Accept a lesson in other words.")
 @click.argument("id_", metavar="ID", shell_complete=completion_values.lessons)
 @click.argument("words", metavar="TEXT", nargs=-1, required=True)
 @json_option
 def edit(id_: str, words: Sequence[str], as_json: bool) -> None:
-    """Keep a lesson in other words.
+    """Accept a lesson in other words.
 
-    It is your word from then on. What you said in the prompt stays in its detail.
+    The lesson counts as your own statement. The sentence of the prompt stays in its detail.
 
     \b
     Example:
@@ -179,29 +180,29 @@ def edit(id_: str, words: Sequence[str], as_json: bool) -> None:
     click.echo(f"Kept as {edited}.")
 
 
-def _print_learned(found: Sequence[JsonObject], names: Mapping[str, str]) -> None:
-    if not found:
+def _print_learned(learned: Sequence[LearnedLesson], names: Mapping[str, str]) -> None:
+    if not learned:
         return
     now = datetime.now(UTC)
     click.echo("Learned:")
-    for memory in found:
-        whose = users_word(field(memory, "made_by"), number(memory, "trust"))
-        told = (field(memory, "kind"), whose, ago(memory.get("last_seen_at"), now), names.get(field(memory, "project")))
-        click.echo(f"{head(memory)}  {_tail(told)}")
-        for said in objects(memory, "said")[-_MAX_SAID:]:
-            click.echo(dim(f"    {_where(said, now)}: {_sentence(said)}"))
+    for lesson in learned:
+        author, project = user_origin_label(lesson.made_by, lesson.trust), names.get(plain(lesson.project))
+        details = (plain(lesson.kind), author, ago(lesson.last_seen_at, now), project)
+        click.echo(f"{head(lesson)}  {_tail(details)}")
+        for sentence in lesson.said[-_MAX_SAID:]:
+            click.echo(dim(f"    {_said(sentence, now)}: {_sentence(sentence)}"))
 
 
-def _print_unsure(found: Sequence[JsonObject], names: Mapping[str, str]) -> None:
-    if not found:
+def _print_unsure(candidates: Sequence[LessonCandidate], names: Mapping[str, str]) -> None:
+    if not candidates:
         return
     now = datetime.now(UTC)
     click.echo("Unsure, given to nobody:")
-    for one in found:
-        asked = "your agent was asked" if field(one, "state") == "asked" else ""
-        told = (_where(one, now), asked, names.get(field(one, "project")))
-        click.echo(f"{click.style(field(one, 'id'), fg='cyan')}  {_sentence(one)}  {_tail(told)}")
-        if before := one_line(field(one, "after_message")):
+    for candidate in candidates:
+        asked = "your agent was asked" if candidate.state == "asked" else ""
+        details = (_said(candidate, now), asked, names.get(plain(candidate.project)))
+        click.echo(f"{click.style(plain(candidate.id), fg='cyan')}  {_sentence(candidate)}  {_tail(details)}")
+        if before := one_line(plain(candidate.after_message)):
             click.echo(dim(f"    in answer to: {_end(before)}"))
 
 
@@ -222,13 +223,13 @@ def _end(message: str) -> str:
     return message if len(message) <= _MAX_BEFORE else f"…{message[-_MAX_BEFORE:].partition(' ')[2]}"
 
 
-def _tail(told: Sequence[str | None]) -> str:
-    return dim(f"[{', '.join(filter(None, told))}]")
+def _tail(details: Sequence[str | None]) -> str:
+    return dim(f"[{', '.join(filter(None, details))}]")
 
 
-def _where(said: JsonObject, now: datetime) -> str:
-    return f"said {ago(said.get('created_at'), now)} in session {field(said, 'session')}"
+def _said(candidate: LessonCandidate, now: datetime) -> str:
+    return f"said {ago(candidate.created_at, now)} in session {plain(candidate.session)}"
 
 
-def _sentence(said: JsonObject) -> str:
-    return within(one_line(field(said, "sentence")), _MAX_SENTENCE)
+def _sentence(candidate: LessonCandidate) -> str:
+    return within(one_line(plain(candidate.sentence)), _MAX_SENTENCE)

@@ -1,6 +1,6 @@
-"""The `claude-mem-lite` command: its table of commands, and how every one of them ends.
+"""Command `claude-mem-lite`: the table of commands, and the exit status of every command.
 
-0 when done, 1 when something failed (one sentence on stderr), 2 for wrong usage, 130 after Ctrl-C."""
+Exit status: 0 when done, 1 when something failed (one sentence on stderr), 2 for wrong usage, 130 after Ctrl-C."""
 
 import errno
 import io
@@ -21,54 +21,52 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SECTIONS = {
     "Set up": {
         "install": Entry(f"{_HERE}.setup.install", "install", "Let your agent use this memory."),
-        "uninstall": Entry(f"{_HERE}.setup.uninstall", "uninstall", "Take the hooks out of your agent again."),
+        "uninstall": Entry(f"{_HERE}.setup.uninstall", "uninstall", "Remove the hooks from your agent."),
         "doctor": Entry(f"{_HERE}.setup.doctor", "doctor", "Check everything and say what to do."),
         "hooks": Entry(f"{_HERE}.setup.install", "hooks", "Print the hook configuration that install writes."),
         "plugin": Entry(f"{_HERE}.setup.plugin", "plugin", "Print the folder of the Claude Code plugin."),
         "completion": Entry(
-            f"{_HERE}.setup.shell_completion", "completion", "Print what lets your shell complete words."
+            f"{_HERE}.setup.shell_completion", "completion", "Print the script that lets your shell complete words."
         ),
-        "config": Entry(f"{_HERE}.setup.settings", "config", "Show every setting in force, and where it comes from."),
-        "on": Entry(f"{_HERE}.status", "on", "Capture and give context again."),
-        "off": Entry(f"{_HERE}.status", "off", "Stop capturing and giving context, everywhere."),
+        "config": Entry(f"{_HERE}.setup.settings", "config", "Show every setting in force, and its source."),
+        "on": Entry(f"{_HERE}.status", "on", "Turn capture and context on again."),
+        "off": Entry(f"{_HERE}.status", "off", "Turn capture and context off, everywhere."),
     },
     "Look": {
-        "status": Entry(f"{_HERE}.status", "status", "Show how things stand, in one look."),
-        "search": Entry(f"{_HERE}.search", "search", "Find what is remembered, by words and by meaning."),
+        "status": Entry(f"{_HERE}.status", "status", "Show the state of worker, queue and memory."),
+        "search": Entry(f"{_HERE}.search", "search", "Find memories and turns, by words and by meaning."),
         "list": Entry(f"{_HERE}.search", "list_memories", "List the newest memories."),
         "show": Entry(f"{_HERE}.search", "show", "Show memories, turns and sessions in full."),
-        "timeline": Entry(f"{_HERE}.search", "timeline", "Show what came before and after something."),
-        "sessions": Entry(
-            f"{_HERE}.sessions", "sessions", "List the last sessions, or those that are about something."
-        ),
+        "timeline": Entry(f"{_HERE}.search", "timeline", "Show the memories and turns around a memory or a turn."),
+        "sessions": Entry(f"{_HERE}.sessions", "sessions", "List the last sessions, or the sessions about a topic."),
         "projects": Entry(f"{_HERE}.projects", "projects", "See your projects, and merge, rename, move or split them."),
-        "context": Entry(f"{_HERE}.context", "context", "Print the context a new session or a prompt would be given."),
-        "receipts": Entry(f"{_HERE}.receipts", "receipts", "Show what was given to sessions, and what came of it."),
+        "context": Entry(f"{_HERE}.context", "context", "Print the context that a new session or a prompt would get."),
+        "receipts": Entry(f"{_HERE}.receipts", "receipts", "Show the texts given to sessions, and their use."),
         "stats": Entry(f"{_HERE}.stats", "stats", "Show what is stored, given, used and spent."),
-        "code": Entry(f"{_HERE}.code", "code", "Find out who calls what in your code."),
-        "ui": Entry(f"{_HERE}.serve", "ui", "See, search and correct it all in your browser."),
+        "code": Entry(f"{_HERE}.code", "code", "Find definitions, callers and callees in your code."),
+        "ui": Entry(f"{_HERE}.serve", "ui", "See, search and correct all memories in your browser."),
     },
     "Keep": {
-        "remember": Entry(f"{_HERE}.remember", "remember", "Store something you want remembered."),
-        "edit": Entry(f"{_HERE}.edit", "edit", "Change what a memory says."),
-        "pin": Entry(f"{_HERE}.edit", "pin", "Hold on to a memory."),
+        "remember": Entry(f"{_HERE}.remember", "remember", "Store a statement of yours as a memory."),
+        "edit": Entry(f"{_HERE}.edit", "edit", "Change the text or the fields of a memory."),
+        "pin": Entry(f"{_HERE}.edit", "pin", "Pin a memory, so that it is always given first."),
         "confirm": Entry(f"{_HERE}.edit", "confirm", "Say that a memory still holds, or holds again."),
-        "retire": Entry(f"{_HERE}.edit", "retire", "Say that a memory does not hold any more."),
+        "retire": Entry(f"{_HERE}.edit", "retire", "Say that a memory no longer holds."),
         "forget": Entry(f"{_HERE}.remember", "forget", "Remove memories for good."),
-        "lessons": Entry(f"{_HERE}.lessons", "lessons", "See, accept, dismiss or edit what was learned."),
-        "quarantine": Entry(f"{_HERE}.quarantine", "quarantine", "See, let out or drop what is held back."),
-        "import": Entry(f"{_HERE}.transfer.import_transcripts", "import_", "Bring in what was done before."),
-        "export": Entry(f"{_HERE}.transfer.export", "export", "Write out every memory, as JSON lines or as Markdown."),
+        "lessons": Entry(f"{_HERE}.lessons", "lessons", "See, accept, dismiss or edit lessons from your prompts."),
+        "quarantine": Entry(f"{_HERE}.quarantine", "quarantine", "See, approve or drop memories in quarantine."),
+        "import": Entry(f"{_HERE}.transfer.import_transcripts", "import_", "Import earlier sessions and memories."),
+        "export": Entry(f"{_HERE}.transfer.export", "export", "Write all memories to JSON lines or Markdown."),
     },
     "Run": {
         "worker": Entry(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),
-        "queue": Entry(f"{_HERE}.status", "queue", "Show what waits to be processed, and what failed."),
-        "backup": Entry(f"{_HERE}.transfer.backup", "backup", "Make a backup now, or list those there are."),
+        "queue": Entry(f"{_HERE}.status", "queue", "Show waiting and failed events."),
+        "backup": Entry(f"{_HERE}.transfer.backup", "backup", "Make a backup now, or list the backups."),
         "restore": Entry(f"{_HERE}.transfer.backup", "restore", "Go back to a backup."),
         "rebuild": Entry(
-            f"{_HERE}.rebuild", "rebuild", "Make the search index anew, or the memories of an older version."
+            f"{_HERE}.rebuild", "rebuild", "Rebuild the search index, or the memories of an older version."
         ),
-        "mcp": Entry(f"{_HERE}.serve", "mcp", "Serve an agent that asks for memories (MCP)."),
+        "mcp": Entry(f"{_HERE}.serve", "mcp", "Serve memories to an agent (MCP)."),
     },
 }
 
@@ -99,14 +97,14 @@ def run() -> None:
 
 
 def run_worker() -> None:
-    """Entry point of `claude-mem-worker`, which is `claude-mem-lite worker`."""
+    """Entry point of `claude-mem-worker`, the same as `claude-mem-lite worker`."""
     from claude_mem_lite.cli.worker import worker
 
     sys.exit(invoke(worker, "claude-mem-worker", sys.argv[1:]))
 
 
 def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> int:
-    """Run one command line; the exit status, with every expected failure told in one sentence on stderr."""
+    """Run a command line and return the exit status; print every expected failure as one sentence on stderr."""
     _print_whatever_comes()
     stdout = sys.stdout
     color = False if os.environ.get("NO_COLOR") else None
@@ -129,13 +127,13 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
     except FileNotFoundError as error:
         if error.filename is None:  # only the current folder has no name
             return _fail(1, program, "the current folder no longer exists; change to another one")
-        return _fail(1, program, f"{_told(error)}; {_what_to_do(error)}")
+        return _fail(1, program, f"{_describe(error)}; {_what_to_do(error)}")
     except OSError as error:
         if error.filename is None and error.errno in _NO_ROOM and _prints_into_a_file():
             _give_stdout_up()
-            told = f"what is printed cannot be written: {_told(error)}"
-            return _fail(1, program, f"{told}; send it to a place that you can write")
-        return _fail(1, program, f"{_told(error)}; {_what_to_do(error)}")
+            failure = f"the output cannot be written: {_describe(error)}"
+            return _fail(1, program, f"{failure}; write it to another file or disk")
+        return _fail(1, program, f"{_describe(error)}; {_what_to_do(error)}")
     except SystemExit:
         if sys.stdout is stdout:
             raise
@@ -144,20 +142,20 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
 
 
 def _let_reader_go() -> int:
-    """Whoever reads has seen enough, as `head` has: no failure, and nothing to say."""
+    """Return 0 without a message: the reader of the output, such as `head`, has closed the pipe."""
     _give_stdout_up()
     return 0
 
 
 def _give_stdout_up() -> None:
-    """What is still to be written would fail once more when Python ends."""
+    """Discard further output: writing the rest would fail again when Python ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def _prints_into_a_file() -> bool:
-    """Whether what is printed needs room somewhere: on a terminal, or for a program that reads it, it does not."""
+    """Return True if stdout is a file or a device, and not a terminal or a pipe."""
     try:
         kind = os.fstat(sys.stdout.fileno()).st_mode
     except (OSError, ValueError):
@@ -166,7 +164,7 @@ def _prints_into_a_file() -> bool:
 
 
 def _what_to_do(error: OSError) -> str:
-    """Of the data folder `doctor` knows more; any other path is one that the user has chosen."""
+    """Return the next step: `doctor` for a path in the data folder, another path for a path that the user chose."""
     named = str(error.filename or "")
     home = str(find_home().root)
     if not os.path.isabs(named) or os.path.commonpath((home, named)) == home:
@@ -183,7 +181,7 @@ def _one_line(message: str) -> str:
     return " ".join(message.split()).rstrip(".")
 
 
-def _told(error: OSError) -> str:
+def _describe(error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
     return f"{error.filename}: {reason}" if error.filename else reason
 

@@ -1,9 +1,8 @@
-"""`rebuild --memories`: memories that an older version made of turns, made anew by the worker, session by session.
+"""The command `rebuild --memories`: the worker rebuilds the memories of an older version, session by session.
 
-What the inbox no longer has of a turn is read from the client's own transcript of its session."""
+Events that the inbox no longer has are read from Claude Code's transcript of the session."""
 
 import fcntl
-import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,62 +14,63 @@ import click
 
 from claude_mem_lite.cli.options import absolute_home, connect_to_look
 from claude_mem_lite.cli.output import Advance, print_json, progress
-from claude_mem_lite.cli.output import field as told_field
-from claude_mem_lite.cli.records import head
+from claude_mem_lite.cli.records import head_line
 from claude_mem_lite.cli.transfer.send_with_retry import Sending, interrupted_after
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import RebuildCounts, StaleTurn, Where
+from claude_mem_lite.client.queries import Where
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.event_names import is_past
-from claude_mem_lite.importers.transcript_turns import PastTurn
+from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts, own_folders, read_transcript
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.responses.encoding import to_json
+from claude_mem_lite.responses.memory_rebuild import MemoryChange, RebuildCounts, StaleTurn, SummaryRow
 from claude_mem_lite.text import counted
 
-# A request is worked on in one go, and a hook that wants an answer waits meanwhile.
+# The worker carries out a request in one go, and hooks wait meanwhile.
 MAX_BATCH_BYTES = 512 * 1024
 MAX_BATCH_TURNS = 4
 MAX_TURNS_BEFORE = 3
-"""Turns before one that may have left failing what it puts right."""
+"""Earlier turns whose failures a turn may fix."""
 _SAME_TIME = timedelta(seconds=10)
 _NO_SESSIONS = "There are no sessions yet."
 _CHANGES = {"new": "New", "reworded": "Reworded", "taken back": "Taken back"}
 
 
 @dataclass(slots=True)
-class Report:
-    """What a rebuild came to."""
+class RebuildSummary:
+    """Result of a rebuild."""
 
     sessions: int = 0
     counts: RebuildCounts = field(default_factory=RebuildCounts)
-    changes: list[JsonObject] = field(default_factory=list)
+    changes: list[MemoryChange] = field(default_factory=list)
 
     def as_json(self) -> JsonObject:
-        return {"sessions": self.sessions, **asdict(self.counts), "changes": [*self.changes]}
+        return {"sessions": self.sessions, **asdict(self.counts), "changes": to_json(self.changes)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A turn of an older version, with its transcript where the inbox has none of its events."""
+    """Turn of an older version, with its transcript if the inbox has none of its events."""
 
     stale: StaleTurn
-    past: PastTurn | None = None
+    past: TranscriptTurn | None = None
 
     @property
     def size_bytes(self) -> int:
-        return len(json.dumps(self.past.as_json())) if self.past else self.stale.kept_bytes
+        return self.past.text_length if self.past else self.stale.kept_bytes
 
     def as_json(self) -> JsonObject:
-        """Return what the transcript has of the turn."""
+        """Return the events of the transcript for the worker."""
         assert self.past is not None
         return {"turn": self.stale.turn, "mark": self.past.mark(), "events": self.past.as_json()["events"]}
 
 
 def rebuild_memories(where: Where, *, dry_run: bool, as_json: bool) -> None:
-    """Have all stale turns of a project, or of all, made anew, and say what that changed. MemoryLiteError while another
-    process does."""
-    report = Report()
+    """Rebuild all stale turns of a project, or of all, and print the changes. MemoryLiteError while another process
+    does so."""
+    report = RebuildSummary()
     client = connect_to_look({"dry_run": dry_run, **report.as_json()}, as_json=as_json, why=_NO_SESSIONS)
     with nullcontext() if dry_run else _only_one(absolute_home()):
         _rebuild(client, where, report, dry_run=dry_run, as_json=as_json)
@@ -78,26 +78,26 @@ def rebuild_memories(where: Where, *, dry_run: bool, as_json: bool) -> None:
 
 @contextmanager
 def _only_one(home: Home) -> Iterator[None]:
-    """Hold the lock of rebuilds: two would work through the same turns, and each count what the other made."""
+    """Hold the lock of rebuilds: two processes would rebuild the same turns, and count the changes of each other."""
     lock = os.open(home.rebuild_lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise MemoryLiteError(
-                "a rebuild of memories is under way already", "`claude-mem-lite status` tells how many turns are left"
+                "a rebuild of memories is under way already", "`claude-mem-lite status` shows how many turns are left"
             ) from None
         yield
     finally:
         os.close(lock)
 
 
-def _rebuild(client: Client, where: Where, report: Report, *, dry_run: bool, as_json: bool) -> None:
+def _rebuild(client: Client, where: Where, report: RebuildSummary, *, dry_run: bool, as_json: bool) -> None:
     found = client.stale_sessions(where)
     if not (found or as_json or client.sessions(Where("", all_projects=True), limit=1)):
         click.echo(_NO_SESSIONS)
         return
-    total = sum(turns for _, turns in found)
+    total = sum(session.turns for session in found)
     doing = "Checking" if dry_run else "Rebuilding"
     if found and not sys.stderr.isatty():
         of_what = f"{counted(total, 'turn')} in {counted(len(found), 'session')}"
@@ -105,8 +105,8 @@ def _rebuild(client: Client, where: Where, report: Report, *, dry_run: bool, as_
     try:
         with progress(f"{doing} memories", total, in_bytes=False) as advance:
             rebuilding = _Rebuilding(Sending(client), report, advance, dry_run=dry_run)
-            for session, _ in found:
-                rebuilding.run(session)
+            for session in found:
+                rebuilding.run(session.id)
     except KeyboardInterrupt:
         _print(report, as_json=as_json, dry_run=dry_run)
         kept = "Nothing was changed" if dry_run else "What is rebuilt is kept; the same command goes on with the rest"
@@ -116,9 +116,9 @@ def _rebuild(client: Client, where: Where, report: Report, *, dry_run: bool, as_
 
 
 class _Rebuilding:
-    """One rebuild under way."""
+    """Rebuild under way."""
 
-    def __init__(self, sending: Sending, report: Report, advance: Advance, *, dry_run: bool) -> None:
+    def __init__(self, sending: Sending, report: RebuildSummary, advance: Advance, *, dry_run: bool) -> None:
         self._sending = sending
         self._report = report
         self._advance = advance
@@ -126,71 +126,74 @@ class _Rebuilding:
         self._transcripts: Mapping[str, Sequence[Transcript]] | None = None
 
     def run(self, session: str) -> None:
-        """Make the stale turns of a session anew."""
+        """Rebuild the stale turns of a session."""
         stale = self._sending.ask(lambda client: client.stale_turns(session))
-        turns = _sources(stale, self._past_turns(session) if any(not one.kept_bytes for one in stale) else ())
-        # What was left before and is still without a source is left without a word to the worker.
-        known = [one for one in turns if one.stale.is_left and not one.size_bytes]
-        turns = [one for one in turns if one not in known]
+        turns = _sources(stale, self._past_turns(session) if any(not turn.kept_bytes for turn in stale) else ())
+        # The worker need not see turns again that an earlier rebuild left and that still have no source.
+        known = [turn for turn in turns if turn.stale.is_left and not turn.size_bytes]
+        turns = [turn for turn in turns if turn not in known]
         self._report.counts += RebuildCounts(left=len(known))
         before: list[_Source] = []
-        so_far: JsonValue = None
+        so_far: SummaryRow | None = None
         for batch in _batches(turns):
-            # What a dry run has taken back it must be told again.
+            # A dry run needs the events of earlier turns again, because their storage was rolled back.
             earlier = before[-MAX_TURNS_BEFORE:] if self._dry_run else ()
             so_far = self._send(session, earlier, batch, so_far)
             before += batch
         self._report.sessions += bool(turns)
         self._advance(self._report.counts.turns + self._report.counts.left)
 
-    def _send(self, session: str, before: Sequence[_Source], batch: Sequence[_Source], so_far: JsonValue) -> JsonValue:
+    def _send(
+        self, session: str, before: Sequence[_Source], batch: Sequence[_Source], so_far: SummaryRow | None
+    ) -> SummaryRow | None:
         body: JsonObject = {
             "session": session,
-            "turns": [one.stale.turn for one in batch],
-            "past": [one.as_json() for one in (*before, *batch) if one.past is not None],
+            "turns": [turn.stale.turn for turn in batch],
+            "past": [turn.as_json() for turn in (*before, *batch) if turn.past is not None],
             "dry_run": self._dry_run,
-            "so_far": so_far,
+            "so_far": to_json(so_far),
         }
         with interrupted_after():
-            counts, changes, so_far = self._sending.ask(lambda client: client.rebuild_turns(body))
-            self._report.counts += counts
-            # One that several turns saw may come with each of them.
-            self._report.changes += [one for one in changes if one not in self._report.changes]
+            rebuilt = self._sending.ask(lambda client: client.rebuild_turns(body))
+            self._report.counts += rebuilt
+            # A memory that several turns saw may change with each of them.
+            self._report.changes += [change for change in rebuilt.changes if change not in self._report.changes]
         self._advance(self._report.counts.turns + self._report.counts.left)
-        return so_far
+        return rebuilt.so_far
 
-    def _past_turns(self, session: str) -> Iterator[PastTurn]:
+    def _past_turns(self, session: str) -> Iterator[TranscriptTurn]:
         if self._transcripts is None:
             found: dict[str, list[Transcript]] = {}
-            for one in find_transcripts(own_folders(os.environ)):
-                found.setdefault(one.session, []).append(one)
+            for transcript in find_transcripts(own_folders(os.environ)):
+                found.setdefault(transcript.session, []).append(transcript)
             self._transcripts = found
         now = datetime.now(UTC)
         for transcript in self._transcripts.get(session, ()):
             yield from read_transcript(transcript, now)
 
 
-def _sources(stale: Sequence[StaleTurn], past: Iterable[PastTurn]) -> list[_Source]:
-    """Return turns with what transcripts have of those that the inbox has nothing of."""
-    there = {turn.name: turn for turn in past}
-    return [_Source(one, None if one.kept_bytes else _transcript_of(one, there)) for one in stale]
+def _sources(stale: Sequence[StaleTurn], past: Iterable[TranscriptTurn]) -> list[_Source]:
+    """Return turns with their transcripts, where the inbox has no events of a turn."""
+    by_name = {turn.name: turn for turn in past}
+    return [_Source(turn, None if turn.kept_bytes else _transcript_of(turn, by_name)) for turn in stale]
 
 
-def _transcript_of(stale: StaleTurn, there: Mapping[str, PastTurn]) -> PastTurn | None:
-    """Return what transcripts have of a turn: one that was imported is known by its name, one that hooks saw by its
-    prompt, or where a side has no id of that, by its time."""
+def _transcript_of(stale: StaleTurn, past: Mapping[str, TranscriptTurn]) -> TranscriptTurn | None:
+    """Return the transcript of a turn: by name for an imported turn, by the id of the prompt for a turn of hooks, and
+    by time if either side has no id."""
     if is_past(stale.turn):
-        return there.get(stale.turn)
-    for one in there.values():
-        if one.prompt_id and one.prompt_id == stale.prompt_id:
-            return one
-    unnamed = [one for one in there.values() if not (one.prompt_id and stale.prompt_id)]
-    nearest = min(unnamed, key=lambda one: abs(one.began_at - stale.began_at), default=None)
-    return nearest if nearest is not None and abs(nearest.began_at - stale.began_at) <= _SAME_TIME else None
+        return past.get(stale.turn)
+    for turn in past.values():
+        if turn.prompt_id and turn.prompt_id == stale.prompt_id:
+            return turn
+    began_at = stale.start_time()
+    unnamed = [turn for turn in past.values() if not (turn.prompt_id and stale.prompt_id)]
+    nearest = min(unnamed, key=lambda turn: abs(turn.began_at - began_at), default=None)
+    return nearest if nearest is not None and abs(nearest.began_at - began_at) <= _SAME_TIME else None
 
 
 def _batches(turns: Iterable[_Source]) -> Iterator[list[_Source]]:
-    """Yield turns, in order, as many as one request takes."""
+    """Yield turns in order, in batches for one request each."""
     batch: list[_Source] = []
     size = 0
     for turn in turns:
@@ -203,7 +206,7 @@ def _batches(turns: Iterable[_Source]) -> Iterator[list[_Source]]:
         yield batch
 
 
-def _print(report: Report, *, as_json: bool, dry_run: bool) -> None:
+def _print(report: RebuildSummary, *, as_json: bool, dry_run: bool) -> None:
     if as_json:
         print_json({"dry_run": dry_run, **report.as_json()})
         return
@@ -211,7 +214,7 @@ def _print(report: Report, *, as_json: bool, dry_run: bool) -> None:
         click.echo(sentence)
 
 
-def _sentences(report: Report, dry_run: bool) -> Iterator[str]:
+def _sentences(report: RebuildSummary, dry_run: bool) -> Iterator[str]:
     counts = report.counts
     if not counts.turns and not counts.left:
         yield "Every turn has the memories that this version makes of it."
@@ -237,10 +240,10 @@ def _sentences(report: Report, dry_run: bool) -> Iterator[str]:
         )
 
 
-def _titles(changes: Sequence[JsonObject]) -> Iterator[str]:
-    """Yield what would change, memory by memory."""
-    for change, label in _CHANGES.items():
-        found = [one for one in changes if told_field(one, "change") == change]
+def _titles(changes: Sequence[MemoryChange]) -> Iterator[str]:
+    """Yield the changed memories, by kind of change."""
+    for kind, label in _CHANGES.items():
+        found = [change for change in changes if change.change == kind]
         if found:
             yield f"{label}:"
-        yield from (f"  {head(one)}" for one in found)
+        yield from (f"  {head_line(change.id, change.title)}" for change in found)

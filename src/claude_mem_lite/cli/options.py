@@ -16,7 +16,7 @@ import click
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Asker, Where
+from claude_mem_lite.client.queries import Asker, Where
 from claude_mem_lite.client.worker_process import ensure_worker
 from claude_mem_lite.errors import MemoryLiteError, unreadable
 from claude_mem_lite.models import KINDS, JsonValue
@@ -62,7 +62,7 @@ project_option = click.option(
 
 
 def place_options(command: Decorated) -> Decorated:
-    """Give a command --cwd and --project, each of which says which project is meant."""
+    """Add --cwd and --project, two ways to choose a project, to a command."""
     folder_option = click.option(
         "--cwd",
         metavar="DIR",
@@ -76,7 +76,7 @@ all_projects_option = click.option("--all-projects", is_flag=True, help="Over ev
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]  # it takes none in earlier versions of click
-    """One of a few words; of another one the nearest is named."""
+    """Choice of a few words; the error for another word names the nearest."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in self.choices:
@@ -97,7 +97,7 @@ def limit_option(default: int) -> Callable[[Decorated], Decorated]:
 
 
 def folders_option(help_text: str) -> Callable[[Decorated], Decorated]:
-    """Give an import --project NAME=FOLDER, which says where a project of elsewhere is on this machine."""
+    """Add --project NAME=FOLDER to an import: the folder on this machine of a project of another machine."""
     return click.option(
         "--project", "chosen", metavar="NAME=FOLDER", multiple=True, callback=_folders_by_name, help=help_text
     )
@@ -117,12 +117,12 @@ def _folders_by_name(_: click.Context, __: click.Parameter, given: tuple[str, ..
 
 
 def as_kind(written: str) -> str:
-    """A word as kinds are written: in small letters, with `_` for `-`."""
+    """Return a word in the form of kinds: lower case, with `_` for `-`."""
     return written.strip().lower().replace("-", "_")
 
 
 def kind(written: str) -> str:
-    """A kind of memory on the command line, in any case and with `-` for `_`."""
+    """Return the kind of memory that a user typed, in any case and with `-` for `_`."""
     meant = as_kind(written)
     if meant in KINDS:
         return meant
@@ -134,7 +134,7 @@ def kind(written: str) -> str:
 
 
 def scope(written: str) -> str:
-    """Where a memory holds, as said on the command line."""
+    """Return the scope that a user typed."""
     meant = written_scope(written)
     if meant is None:
         raise click.BadParameter(f"{written!r} is no scope; use {SCOPES}")
@@ -142,7 +142,8 @@ def scope(written: str) -> str:
 
 
 def doubt_language(scope: str | None) -> str:
-    """What to say to a language that no project is ever found to be written in; '' when it is one of those, or none."""
+    """Return a warning for a language that no project is detected to be written in; '' for a known language or another
+    scope."""
     kind, _, name = (scope or "").partition(":")
     if kind != "language" or name in LANGUAGES:
         return ""
@@ -152,7 +153,7 @@ def doubt_language(scope: str | None) -> str:
 
 
 def require_there(path: str | Path) -> None:
-    """Refuse a path to read that does not exist; what cannot be read in it is for who reads it to tell."""
+    """Refuse a path that does not exist; the reader of the path reports other problems."""
     try:
         os.stat(path)
     except PermissionError as error:
@@ -162,14 +163,14 @@ def require_there(path: str | Path) -> None:
 
 
 def require_named(also_paused: bool, named: object) -> None:
-    """Refuse --also-paused without a path: what the user kept out of memory comes in by name only."""
+    """Refuse --also-paused without a path: text that the user kept out of memory is imported by name only."""
     if also_paused and not named:
-        raise click.UsageError("--also-paused needs a path: name what is to be imported although memory was off")
+        raise click.UsageError("--also-paused needs a path: name the files to import although memory was off")
 
 
 def where(cwd: str | None, project: str | None, all_projects: bool = False) -> Where:
-    """The folder, the project or all projects; naming two of them is a mistake. A folder that is gone, or is on another
-    machine, stands for the project that was there."""
+    """Return the chosen folder, project or all projects; refuse two choices. A folder that is gone, or is on another
+    machine, stands for its former project."""
     given = [
         option
         for option, is_given in (("--cwd", cwd), ("--project", project), ("--all-projects", all_projects))
@@ -185,7 +186,7 @@ def where(cwd: str | None, project: str | None, all_projects: bool = False) -> W
 
 
 def folder(cwd: str | None = None) -> str:
-    """The folder that is meant: the one given, else the current one."""
+    """Return the given folder, else the current folder."""
     try:
         return cwd or str(Path.cwd())
     except FileNotFoundError:
@@ -193,7 +194,7 @@ def folder(cwd: str | None = None) -> str:
 
 
 def chosen_home() -> Home:
-    """The data folder of a command; MemoryLiteError when there can be none where it was said to be."""
+    """Return the data folder of a command; raise MemoryLiteError if the chosen path cannot be a data folder."""
     home = possible_home()
     if os.path.islink(home.root):
         _refuse_missing(home)  # a link that leads nowhere: no folder can be made there either
@@ -201,7 +202,7 @@ def chosen_home() -> Home:
 
 
 def possible_home() -> Home:
-    """The same for a command that can do without it: it may be gone with its disk."""
+    """Return the data folder of a command that works without a data folder; its disk may be missing."""
     home = absolute_home()
     if os.path.exists(home.root) and not os.path.isdir(home.root):
         raise MemoryLiteError(f"{home.root} is a file, not a folder", f"set {HOME_VARIABLE} to another place")
@@ -209,7 +210,8 @@ def possible_home() -> Home:
 
 
 def absolute_home() -> Home:
-    """The same, whatever is there. Hooks take a relative path from where they run; a person can be told better."""
+    """Return the data folder as an absolute path, without further checks. Hooks resolve a relative path against their
+    working folder, but a user gets an error."""
     chosen = os.environ.get(HOME_VARIABLE, "")
     if chosen and not os.path.isabs(chosen):
         raise MemoryLiteError(
@@ -219,14 +221,14 @@ def absolute_home() -> Home:
 
 
 def connect() -> Client:
-    """A client with a worker behind it, started if need be."""
+    """Return a client of a running worker; start a worker if necessary."""
     return ensure_worker(chosen_home())
 
 
 def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False, why: str = "") -> Client:
-    """The same for a command that only reads. Where there is no data folder it makes none: it says so, for programs by
-    `nothing`, for people by `why`, and ends well. `aside`: what is printed is the answer alone, and this is none.
-    MemoryLiteError where there was one and its disk is missing."""
+    """Return a client for a command that only reads. Without a data folder, create none: print `nothing` for programs
+    or `why` for people, and exit with 0. With `aside`, stdout holds the answer alone, so `why` goes to stderr. Raise
+    MemoryLiteError if the disk of the data folder is missing."""
     if not is_anything_stored():
         _refuse_missing(absolute_home())
         if as_json:
@@ -238,7 +240,7 @@ def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False, w
 
 
 def connect_to_find() -> Client:
-    """The same for a command that needs something that is there: MemoryLiteError where there is no data folder."""
+    """Return a client for a command that needs stored data; raise MemoryLiteError without a data folder."""
     if not is_anything_stored():
         _refuse_missing(absolute_home())
         raise MemoryLiteError(_NOTHING, _INSTALL)
@@ -247,7 +249,7 @@ def connect_to_find() -> Client:
 
 def _refuse_missing(home: Home) -> None:
     """MemoryLiteError where a data folder was, and its disk is missing."""
-    from claude_mem_lite.install.missing_home import why_missing  # here: it takes longer to load than most commands
+    from claude_mem_lite.install.targets import why_missing  # here: it takes longer to load than most commands
 
     if cause := why_missing(home):
         raise cause
@@ -258,7 +260,7 @@ def is_anything_stored() -> bool:
 
 
 def memory_id(given: str) -> str:
-    """An id as typed or pasted; context and search show it with a leading `#`."""
+    """Return a typed or pasted id without the leading `#` of contexts and search results."""
     cleaned = given.strip().removeprefix("#")
     if not cleaned or os.sep in cleaned:
         raise click.UsageError(f"{given!r} is no id")
@@ -270,7 +272,7 @@ _MARKS = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 
 
 def asking_agent(cwd: str) -> Asker | None:
-    """The agent that runs this command in a folder; None when a person or a script does."""
+    """Return the agent that runs this command in a folder; None for a person or a script."""
     if not any(os.environ.get(mark) for mark in _MARKS):
         return None
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
@@ -278,7 +280,7 @@ def asking_agent(cwd: str) -> Asker | None:
 
 
 def refuse_agent(command: str) -> None:
-    """MemoryLiteError when an agent runs a command that only the user's word can carry."""
+    """Raise MemoryLiteError if an agent runs a command that only the user may run."""
     if asking_agent("") is not None:
         raise MemoryLiteError(
             f"`claude-mem-lite {command}` speaks for the user, and this shell is an agent's, so nothing was changed",

@@ -1,7 +1,7 @@
-"""How commands print: JSON for programs, tables with colours on a terminal, plain lines anywhere else.
+"""Output of commands: JSON for programs, tables with colours on a terminal, plain lines anywhere else.
 
-How far a long command is, on stderr, so that stdout has the result alone: a bar on a terminal, else now and then a
-line."""
+The progress of a long command goes to stderr, so that stdout has the result alone: a bar on a terminal, else a line now
+and then."""
 
 import json
 import re
@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import JsonValue
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 NARROWEST_TABLE = 72
-# Stored text may come from anywhere; it must not be able to drive the user's terminal.
+# Stored text may come from anywhere, and must not control the user's terminal.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table; only `wide` ones may be wrapped on a narrow terminal, or cut when they are `cut` too."""
+    """Column of a table; only a `wide` column may be wrapped on a narrow terminal, or cut if also `cut`."""
 
     title: str
     style: str = ""
@@ -40,9 +40,9 @@ def print_json(value: JsonValue) -> None:
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, always_titled: bool = False) -> None:
-    """A table for people; one line a row with tabs between, when something else reads it or columns would not fit.
+    """Print a table; on narrow terminals and for programs, one line for each row with tabs between the cells.
 
-    These lines have no titles, since programs cut them up; `always_titled` is for figures that say nothing without."""
+    Lines for programs have no titles, unless `always_titled`: figures mean nothing without titles."""
     shown = [[plain(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty() or shutil.get_terminal_size().columns < NARROWEST_TABLE:
         titles = [[column.title for column in columns]] if always_titled else []
@@ -63,24 +63,13 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, alw
 def _cell(column: Column, text: str) -> "Text":
     from rich.text import Text
 
-    # Cut in the text, not by the column: one that may not wrap takes its room from the others.
+    # Cut in the text, not by the column: a column that may not wrap takes room from the others.
     return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis") if column.cut else Text(text)
 
 
 def plain(value: object) -> str:
-    """A value as text that is safe to print: no control characters but line ends and tabs."""
+    """Return a value as safe text: no control characters but line ends and tabs."""
     return "" if value is None else _CONTROL.sub("", str(value))
-
-
-def field(record: JsonObject, key: str) -> str:
-    """One field of a record as safe text; nothing when it is missing."""
-    return plain(record.get(key))
-
-
-def items(record: JsonObject, key: str) -> Sequence[JsonValue]:
-    """A list in a record; empty when it is missing."""
-    value = record.get(key)
-    return value if isinstance(value, list) else []
 
 
 def dim(text: str) -> str:
@@ -104,7 +93,7 @@ def progress(
     shown: bool = True,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Advance]:
-    """What to tell how much of the total is done; it shows nothing where nobody watches."""
+    """Yield the function that reports how much of the total is done; nothing is shown unless `shown`."""
     if not shown:
         yield lambda _: None
         return
@@ -123,12 +112,12 @@ def progress(
 
 
 def _lines(what: str, total: int, clock: Callable[[], float]) -> Advance:
-    told_at = clock()
+    printed_at = clock()
 
     def advance(done: int) -> None:
-        nonlocal told_at
-        if clock() - told_at >= LINE_EVERY_S and done < total:
-            told_at = clock()
+        nonlocal printed_at
+        if clock() - printed_at >= LINE_EVERY_S and done < total:
+            printed_at = clock()
             click.echo(f"{what}: {done * 100 // total}% done", err=True)
 
     return advance

@@ -1,17 +1,19 @@
-"""The command `projects`: which there are, and what the user says about them when their marks do not."""
+"""The `projects` command: list projects, and merge, rename, move or split them."""
 
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import click
 
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option
-from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
+from claude_mem_lite.cli.output import Column, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client.responses import describe_change, whole
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.responses.project import ListedProject
 
 _MAX_FOLDERS = 3
 
@@ -37,18 +39,10 @@ def projects(ctx: click.Context, changes: bool, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     client = connect_to_look([], as_json=as_json)
-    found = client.project_changes() if changes else client.projects()
-    if as_json:
-        print_json(list(found))
-    elif not found:
-        click.echo("Nothing was changed about projects." if changes else "There are no projects yet.")
-    elif changes:
-        for one in found:
-            click.echo(
-                f"{field(one, 'id')}  {plain(describe_change(one))}{' (undone)' if one.get('undone_at') else ''}"
-            )
+    if changes:
+        _print_changes(client, as_json=as_json)
     else:
-        _print(list(found))
+        _print_projects(client, as_json=as_json)
 
 
 @projects.command(short_help="Merge two projects.")
@@ -74,7 +68,7 @@ def merge(source: str, into: str, as_json: bool) -> None:
 def rename(project: str, name: str, as_json: bool) -> None:
     """Rename a project.
 
-    Its id stays; the name is what --project takes and lists show.
+    The id stays. --project and lists use the name.
 
     \b
     Examples:
@@ -90,9 +84,9 @@ def rename(project: str, name: str, as_json: bool) -> None:
 def move(old: Path, new: Path, as_json: bool) -> None:
     """Record that a folder moved.
 
-    The projects that were seen in OLD, or in folders below it, are found in NEW from now on, as part of the project
-    that is known there already, if one is. A repository that was moved is recognised without this; a folder without
-    one is not, nor are sessions that were imported from another machine. Moves nothing on the disk.
+    Projects that were seen in OLD, or in folders below OLD, are found in NEW from now on. If NEW already belongs to a
+    project, they become part of that project. A moved repository is recognised without this command; a folder without a
+    repository is not, nor are sessions imported from another machine. Moves nothing on the disk.
 
     \b
     Examples:
@@ -130,8 +124,8 @@ def split(folder: Path, name: str, as_json: bool) -> None:
 def undo(change: str | None, as_json: bool) -> None:
     """Undo a merge, a new name, a move or a split.
 
-    CHANGE is the id that the command told, or `claude-mem-lite projects --changes` lists; the last change if not given.
-    What was stored since then stays where it was stored.
+    CHANGE is the id that the command printed, and that `claude-mem-lite projects --changes` lists; without CHANGE, the
+    last change. Memories stored since then stay in their project.
 
     \b
     Examples:
@@ -140,25 +134,24 @@ def undo(change: str | None, as_json: bool) -> None:
     """
     undone = connect_to_find().change_projects("undo", {"change": change or ""})
     if as_json:
-        print_json(undone)
+        print_json(undone.raw)
     else:
-        click.echo(f"Undone: {plain(describe_change(undone))}.")
+        click.echo(f"Undone: {plain(undone.sentence())}.")
 
 
-def _change(what: str, body: JsonObject, as_json: bool) -> None:
+def _change(what: Literal["merge", "rename", "move", "split"], body: JsonObject, as_json: bool) -> None:
     change = connect_to_find().change_projects(what, body)
     if as_json:
-        print_json(change)
+        print_json(change.raw)
     else:
-        told = plain(describe_change(change))
-        click.echo(f"{told}. `claude-mem-lite projects undo {field(change, 'id')}` undoes it.")
-    if change.get("is_shared") is True:
-        name = plain(field(change, "name") or field(change, "target"))
+        click.echo(f"{plain(change.sentence())}. `claude-mem-lite projects undo {plain(change.id)}` undoes it.")
+    if change.is_shared:
+        name = plain(change.name or change.target)
         click.echo(f"Another project is called {name} too: name them by their folders or ids.", err=True)
 
 
 def _project(given: str) -> str:
-    """A project as the worker knows it: what is written like a path is one."""
+    """Return a project in the form that the worker expects: a path is made absolute."""
     is_path = given.startswith(("/", "~", ".")) or os.path.isdir(given)
     return _absolute(Path(given)) if is_path else given
 
@@ -167,33 +160,44 @@ def _absolute(path: Path) -> str:
     return os.path.realpath(path.expanduser())
 
 
-def _print(found: list[JsonObject]) -> None:
+def _print_changes(client: Client, *, as_json: bool) -> None:
+    changes = client.project_changes()
+    if as_json:
+        print_json([change.raw for change in changes])
+    elif not changes:
+        click.echo("Nothing was changed about projects.")
+    for change in () if as_json else changes:
+        click.echo(f"{plain(change.id)}  {plain(change.sentence())}{' (undone)' if change.undone_at else ''}")
+
+
+def _print_projects(client: Client, *, as_json: bool) -> None:
+    found = client.projects()
+    if as_json:
+        print_json([project.raw for project in found])
+        return
+    if not found:
+        click.echo("There are no projects yet.")
+        return
     now = datetime.now(UTC)
+    titles = ("project", "sessions", "memories", "last")
     print_table(
-        [
-            Column("project"),
-            Column("sessions"),
-            Column("memories"),
-            Column("last"),
-            Column("folders and remotes", wide=True),
-        ],
+        [*map(Column, titles), Column("folders and remotes", wide=True)],
         [
             [
-                plain(field(one, "name")),
-                f"{whole(one, 'sessions'):,}",
-                f"{whole(one, 'memories'):,}",
-                ago(one.get("last_seen_at"), now),
-                _where(one),
+                project.name,
+                f"{project.sessions:,}",
+                f"{project.memories:,}",
+                ago(project.last_seen_at, now),
+                _where(project),
             ]
-            for one in found
+            for project in found
         ],
         always_titled=True,
     )
 
 
-def _where(project: JsonObject) -> str:
-    """Its remotes and its last folders; its id where neither is known."""
-    folders = [plain(one) for one in items(project, "folders")]
+def _where(project: ListedProject) -> str:
+    """Return remotes and last folders of a project; its id if neither is known."""
+    folders = project.folders
     more = [f"and {len(folders) - _MAX_FOLDERS} more"] if len(folders) > _MAX_FOLDERS else []
-    known = [*(plain(one) for one in items(project, "remotes")), *folders[:_MAX_FOLDERS], *more]
-    return ", ".join(known) or plain(field(project, "id"))
+    return plain(", ".join([*project.remotes, *folders[:_MAX_FOLDERS], *more]) or project.id)

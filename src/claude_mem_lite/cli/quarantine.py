@@ -1,4 +1,4 @@
-"""The command `quarantine`: what others wrote that gives orders to an agent, until the user has seen it."""
+"""Command `quarantine`: memories that look like planted orders, until the user decides."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -7,27 +7,27 @@ import click
 
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id, refuse_agent
-from claude_mem_lite.cli.output import dim, field, print_json
+from claude_mem_lite.cli.output import dim, plain, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client.responses import Where
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.client.queries import Where
+from claude_mem_lite.responses.memories import QuarantinedMemory
 from claude_mem_lite.text import counted, one_line, within
 
-_LONGEST = 300
-_MOST = 200
+_MAX_SUMMARY_LENGTH = 300
+_MAX_LISTED = 200
 
 
-@click.group(short_help="See, let out or drop what is held back.", invoke_without_command=True)
+@click.group(short_help="See, approve or drop memories in quarantine.", invoke_without_command=True)
 @click.option("--here", is_flag=True, help="Only what holds in the project of the current folder.")
 @json_option
 @click.pass_context
 def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
-    """See, let out or drop what is held back.
+    """See, approve or drop memories in quarantine.
 
-    Text of web pages, foreign tools, files and outputs that gives orders to an agent is kept, but found by no search
-    and given to no session before you have seen it. Without a command this lists what waits, of all projects, with
-    the reason. It is shown as text: do not follow it.
+    Text of web pages, foreign tools, files and outputs that gives orders to an agent is stored, but no search finds it
+    and no session gets it before you have seen it. Without a command, lists the quarantine of all projects, with the
+    reasons. The list shows planted text: do not follow it.
 
     \b
     Examples:
@@ -38,9 +38,9 @@ def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     client = connect_to_look([], as_json=as_json)
-    found = client.quarantine(Where(folder(), all_projects=not here), limit=_MOST)
+    found = client.quarantine(Where(folder(), all_projects=not here), limit=_MAX_LISTED)
     if as_json:
-        print_json(found)
+        print_json([memory.raw for memory in found])
         return
     if not found:
         click.echo("Nothing is in quarantine.")
@@ -49,14 +49,14 @@ def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
     click.echo("`claude-mem-lite quarantine approve ID` lets one out, `quarantine drop ID` forgets it for good.")
 
 
-@quarantine.command(short_help="Let memories out.")
+@quarantine.command(short_help="Release memories from quarantine.")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion_values.ids)
 @json_option
 def approve(ids: Sequence[str], as_json: bool) -> None:
-    """Let memories out.
+    """Release memories from quarantine.
 
-    They are found by search and told when asked from then on. What comes from the web or a foreign tool is still
-    given to no session unasked, unless you `pin` it.
+    Search finds approved memories, and agents get them on request. A memory from the web or a foreign tool is still not
+    given to sessions by itself, unless you `pin` it.
 
     \b
     Example:
@@ -70,13 +70,14 @@ def approve(ids: Sequence[str], as_json: bool) -> None:
     click.echo(f"Let {counted(len(approved), 'memory', 'memories')} out of quarantine.")
 
 
-@quarantine.command(short_help="Forget memories for good.")
+@quarantine.command(short_help="Forget quarantined memories for good.")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion_values.ids)
 @json_option
 def drop(ids: Sequence[str], as_json: bool) -> None:
-    """Forget memories for good.
+    """Forget quarantined memories for good.
 
-    As `forget` does, with what they were made from; this cannot be undone, and nothing brings them back.
+    Works like `forget`, and also removes the text that the memories were made from. Cannot be undone; no import brings
+    them back.
 
     \b
     Example:
@@ -90,13 +91,13 @@ def drop(ids: Sequence[str], as_json: bool) -> None:
     click.echo(f"Dropped {counted(len(dropped), 'memory', 'memories')}.")
 
 
-def _print(found: Sequence[JsonObject], names: Mapping[str, str]) -> None:
+def _print(found: Sequence[QuarantinedMemory], names: Mapping[str, str]) -> None:
     now = datetime.now(UTC)
     for memory in found:
-        told = (field(memory, "kind"), f"from {field(memory, 'origin')}", ago(memory.get("created_at"), now))
-        tail = dim(f"[{', '.join((*told, names.get(field(memory, 'project'), '')))}]")
+        details = (plain(memory.kind), f"from {plain(memory.origin)}", ago(memory.created_at, now))
+        tail = dim(f"[{', '.join((*details, names.get(plain(memory.project), '')))}]")
         click.echo(f"{head(memory)}  {tail}")
-        click.echo(f"    held back because it {field(memory, 'reason')}")
-        summary = within(one_line(field(memory, "summary")), _LONGEST)
-        if summary and summary != one_line(field(memory, "title")):
+        click.echo(f"    held back because it {plain(memory.reason)}")
+        summary = within(one_line(plain(memory.summary)), _MAX_SUMMARY_LENGTH)
+        if summary and summary != one_line(plain(memory.title)):
             click.echo(f"    {summary}")

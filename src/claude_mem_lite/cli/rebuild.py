@@ -1,4 +1,4 @@
-"""The `rebuild` command: everything derived made anew by the worker, or the memories of an older version."""
+"""The `rebuild` command: rebuild derived data, or the memories of an older version."""
 
 import sys
 import time
@@ -7,38 +7,38 @@ import click
 
 from claude_mem_lite.cli.memory_rebuild import rebuild_memories
 from claude_mem_lite.cli.options import connect, json_option, place_options, where
-from claude_mem_lite.cli.output import field, print_json, progress
-from claude_mem_lite.client.responses import whole
+from claude_mem_lite.cli.output import plain, print_json, progress
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.responses.status import IndexState
 from claude_mem_lite.text import counted
 
 LOOK_S = 0.2
 MAX_LOOKS_IN_VAIN = 50
 
 
-@click.command(short_help="Make the search index anew, or the memories of an older version.")
+@click.command(short_help="Rebuild the search index, or the memories of an older version.")
 @click.option("--memories", is_flag=True, help="Make memories anew that an older version made of your sessions.")
 @click.option("--dry-run", is_flag=True, help="With --memories: only list what would change.")
 @place_options
 @json_option
 def rebuild(memories: bool, dry_run: bool, cwd: str | None, project: str | None, as_json: bool) -> None:
-    """Make the search index anew, or the memories of an older version.
+    """Rebuild the search index, or the memories of an older version.
 
-    Without --memories everything that is derived from memories and sessions: the index of their words, the vectors of
-    what they mean, and the contexts kept ready for new sessions. Memories themselves are not touched, and can be found
-    meanwhile. There is no need for it in daily use; the worker keeps all this current.
+    Without --memories, rebuilds everything derived from memories and sessions: word index, vectors, and the contexts
+    prepared for new sessions. Memories do not change, and search works meanwhile. Daily use does not need this command;
+    the worker keeps derived data current.
 
-    With --memories the memories themselves, of turns that an older version made them of: of all projects, or of the
-    one that --project or --cwd names. A turn is read once more where its events (kept for 8 days) or Claude Code's own
-    transcript of its session are still there; other turns stay as they are. Memories about the same matter keep their
-    ids and get the words of this version, some are new, and those that this version no longer makes are retired.
-    Lessons that an older version took from your prompts are judged anew; what may be one waits in `lessons`. Nothing
-    changes of what you remembered, accepted, edited, pinned, confirmed or retired, of what an agent saved, a model told
-    or another product brought, and what was forgotten, excluded or done while memory was off stays out. `status` and
-    `doctor` tell when there are such turns; nothing is made anew unless you ask.
+    With --memories, rebuilds the memories of turns that an older version processed, in all projects or in the project
+    of --project or --cwd. A turn is processed again if its events (kept for 8 days) or Claude Code's transcript of its
+    session still exist; other turns stay as they are. Memories about the same matter keep their ids and get the words
+    of this version, some memories are new, and memories that this version no longer makes are retired. Lessons that an
+    older version took from your prompts are judged again; unsure ones wait in `lessons`. Memories that you remembered,
+    accepted, edited, pinned, confirmed or retired do not change, nor do memories saved by an agent, written by a model
+    or imported from another product. Text that was forgotten, excluded or written while memory was off stays out.
+    `status` and `doctor` report such turns; nothing is rebuilt unless you ask.
 
-    May be stopped and run again at any time: it goes on where it was, and a second run changes nothing.
+    You can stop the command and run it again at any time: it continues where it stopped, and a second run changes
+    nothing.
 
     \b
     Examples:
@@ -57,23 +57,24 @@ def rebuild(memories: bool, dry_run: bool, cwd: str | None, project: str | None,
 
 def _rebuild_index(as_json: bool) -> None:
     client = connect()
-    told = client.rebuild()
-    total = whole(told, "waiting")
-    if told.get("joined") is True:
+    started = client.rebuild()
+    state: IndexState = started
+    total = started.waiting
+    if started.joined:
         click.echo("A rebuild is under way already; waiting for it.", err=True)
     if not sys.stderr.isatty():
         click.echo(f"Indexing {counted(total, 'document')}.", err=True)
     try:
         with progress("Indexing", total, in_bytes=False) as advance:
             stuck = 0
-            while waiting := whole(told, "waiting"):
+            while waiting := state.waiting:
                 advance(max(total - waiting, 0))  # more may come meanwhile
                 time.sleep(LOOK_S)
-                told = client.index()
-                stuck = stuck + 1 if field(told, "failure") and whole(told, "waiting") == waiting else 0
+                state = client.index()
+                stuck = stuck + 1 if state.failure and state.waiting == waiting else 0
                 if stuck == MAX_LOOKS_IN_VAIN:
                     raise MemoryLiteError(
-                        f"indexing does not go on: {field(told, 'failure')}",
+                        f"indexing does not go on: {plain(state.failure)}",
                         "make room on the disk if it is full; the worker then goes on by itself",
                     )
     except WorkerUnavailable:
@@ -84,17 +85,12 @@ def _rebuild_index(as_json: bool) -> None:
     except KeyboardInterrupt:
         click.echo("The worker goes on with it; `claude-mem-lite status` shows how far it is.", err=True)
         raise
-    if problem := field(told, "problem"):
+    if problem := plain(state.problem):
         raise MemoryLiteError(
             f"words are indexed anew, but {problem}",
             "search goes by words alone; `claude-mem-lite doctor` says what to do",
         )
-    _tell(told, as_json)
-
-
-def _tell(told: JsonObject, as_json: bool) -> None:
-    documents = whole(told, "documents")
     if as_json:
-        print_json({"documents": documents})
+        print_json({"documents": state.documents})
     else:
-        click.echo(f"Rebuilt the index of {counted(documents, 'memory and passage', 'memories and passages')}.")
+        click.echo(f"Rebuilt the index of {counted(state.documents, 'memory and passage', 'memories and passages')}.")

@@ -1,4 +1,4 @@
-"""`receipts`: what was given to sessions, why, and whether they had use for it."""
+"""The `receipts` command: injections, their reasons and outcomes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,18 +14,19 @@ from claude_mem_lite.cli.options import (
     place_options,
     where,
 )
-from claude_mem_lite.cli.output import Column, bold, dim, field, print_json, print_table
-from claude_mem_lite.cli.records import project_names, with_project_name
+from claude_mem_lite.cli.output import Column, bold, dim, plain, print_json, print_table
+from claude_mem_lite.cli.records import names_of_projects
 from claude_mem_lite.cli.stats import print_rates
 from claude_mem_lite.cli.times import ago, clock
-from claude_mem_lite.client.responses import objects, whole
-from claude_mem_lite.models import OUTCOMES, JsonObject
-from claude_mem_lite.text import one_line, within
+from claude_mem_lite.models import OUTCOMES
+from claude_mem_lite.responses.analytics import ShownReceipt, ShownReceiptItem
+from claude_mem_lite.scopes import called
+from claude_mem_lite.text import counted, one_line, within
 
 _MAX_TITLE_LENGTH = 100
 
 
-@click.command(short_help="Show what was given to sessions, and what came of it.")
+@click.command(short_help="Show the texts given to sessions, and their use.")
 @click.argument("id_", metavar="[ID]", required=False)
 @place_options
 @all_projects_option
@@ -43,12 +44,11 @@ def receipts(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show what was given to sessions, and what came of it.
+    """Show the texts given to sessions, and their use.
 
-    One line for each context that was made, newest first: when and at which moment of which session, its size, and
-    how many of its items the session had use for. With ID one of them in full: every item, why it was in, its score
-    and what came of it, and the layers that were left out. With --summary how much was used of all that was given, by
-    moment and by source. Receipts are kept for half a year. Reads only.
+    One line for each injection, newest first: time, trigger, session, size, and the number of items that the session
+    used. With ID, one receipt in full: every item with reason, score and outcome, and the omitted layers. With
+    --summary, the share of used items by trigger and by source. Receipts are kept for half a year. Reads only.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def receipts(
             raise click.UsageError("--summary is of a project, or of all with --all-projects")
         rates = connect_to_look({"given": [], "sources": []}, as_json=as_json).hit_rates(place)
         if as_json:
-            print_json(rates)
+            print_json(rates.raw)
         else:
             print_rates(rates)
         return
@@ -74,18 +74,19 @@ def receipts(
         client = connect_to_find()
         receipt = client.receipt(id_)
         if as_json:
-            print_json(receipt)
+            print_json(receipt.raw)
         else:
-            click.echo("\n".join(_whole(with_project_name(receipt, client.project_names()))))
+            click.echo("\n".join(_whole(receipt, client.project_names())))
         return
     if session is not None and is_placed:
         raise click.UsageError("a session is named by --session alone, wherever it was")
     client = connect_to_look([], as_json=as_json)
     found = client.receipts(place, session=session or "", limit=limit)
     if as_json:
-        print_json(found)
+        print_json([receipt.raw for receipt in found])
     elif found:
-        _print_list(found, project_names(found, client.project_names()) if all_projects else None)
+        projects = [receipt.project for receipt in found]
+        _print_list(found, names_of_projects(projects, client.project_names()) if all_projects else None)
     else:
         click.echo(_why_none(session, all_projects))
 
@@ -100,8 +101,8 @@ def _why_none(session: str | None, all_projects: bool) -> str:
     )
 
 
-def _print_list(found: Sequence[JsonObject], names: Mapping[str, str] | None) -> None:
-    """One line each, with the names of their projects if there are any."""
+def _print_list(found: Sequence[ShownReceipt], names: Mapping[str, str] | None) -> None:
+    """Print one line for each receipt, with the names of projects if given."""
     now = datetime.now(UTC)
     print_table(
         [
@@ -115,74 +116,61 @@ def _print_list(found: Sequence[JsonObject], names: Mapping[str, str] | None) ->
         ],
         [
             [
-                field(one, "id"),
-                ago(one.get("created_at"), now),
-                field(one, "moment"),
-                field(one, "session"),
-                *([names.get(field(one, "project"), "")] if names is not None else []),
-                f"{field(one, 'tokens')}/{field(one, 'budget')}",
-                _outcome(one),
+                receipt.id,
+                ago(receipt.created_at, now),
+                receipt.moment,
+                receipt.session,
+                *([names.get(plain(receipt.project), "")] if names is not None else []),
+                f"{receipt.tokens}/{receipt.budget}",
+                _outcome(receipt),
             ]
-            for one in found
+            for receipt in found
         ],
     )
 
 
-def _outcome(receipt: JsonObject) -> str:
-    """How many items there were, and what the session made of them; or that it never saw them."""
-    given = objects(receipt, "items")
-    told = f"{len(given)} item{'' if len(given) == 1 else 's'}"
-    if receipt.get("given_at") is None:
-        return f"{told}, did not reach the agent"
-    judged = [field(item, "outcome") for item in given if item.get("outcome")]
+def _outcome(receipt: ShownReceipt) -> str:
+    """Return the number of items and their outcomes, or that no agent received them."""
+    items = counted(len(receipt.items), "item")
+    if receipt.given_at is None:
+        return f"{items}, did not reach the agent"
+    judged = [item.outcome for item in receipt.items if item.outcome]
     if not judged:
-        return f"{told}, not over yet"
-    return ", ".join((told, *(f"{judged.count(one)} {one}" for one in OUTCOMES if one in judged)))
+        return f"{items}, not over yet"
+    return ", ".join((items, *(f"{judged.count(outcome)} {outcome}" for outcome in OUTCOMES if outcome in judged)))
 
 
-def _whole(receipt: JsonObject) -> Iterator[str]:
-    yield f"{click.style(field(receipt, 'id'), fg='cyan')}  {bold(_moment(receipt))}"
-    yield f"{dim('session:')} {field(receipt, 'session')}"
-    yield f"{dim('project:')} {field(receipt, 'project')}"
-    yield f"{dim('made:')} {clock(receipt.get('created_at'))}, {_reached(receipt)}"
-    took = receipt.get("build_ms")
-    ahead = "rendered ahead" if not took else f"made in {took:.0f} ms" if isinstance(took, int | float) else ""
-    yield f"{dim('size:')} {field(receipt, 'tokens')} of {field(receipt, 'budget')} tokens by estimate, {ahead}"
+def _whole(receipt: ShownReceipt, names: Mapping[str, str]) -> Iterator[str]:
+    yield f"{click.style(plain(receipt.id), fg='cyan')}  {bold(f'given at {plain(receipt.moment)}')}"
+    yield f"{dim('session:')} {plain(receipt.session)}"
+    project = receipt.project and f"{called(receipt.project, names)} ({receipt.project})"
+    yield f"{dim('project:')} {plain(project)}"
+    reached = f"reached the agent {clock(receipt.given_at)}" if receipt.given_at else "did not reach the agent"
+    yield f"{dim('made:')} {clock(receipt.created_at)}, {reached}"
+    built = f"made in {receipt.build_ms:.0f} ms" if receipt.build_ms else "rendered ahead"
+    yield f"{dim('size:')} {receipt.tokens} of {receipt.budget} tokens by estimate, {built}"
     layer = ""
-    for item in objects(receipt, "items"):
-        if field(item, "layer") != layer:
-            layer = field(item, "layer")
-            yield bold(f"in: {layer}")
+    for item in receipt.items:
+        if item.layer != layer:
+            layer = item.layer
+            yield bold(f"in: {plain(layer)}")
         yield from _item(item)
-    for out in objects(receipt, "layers_skipped"):
-        yield f"{bold('out:')} {field(out, 'layer')}, {field(out, 'reason') or 'for a reason nobody noted'}"
+    for skipped in receipt.layers_skipped:
+        yield f"{bold('out:')} {plain(skipped.layer)}, {plain(skipped.reason) or 'for a reason nobody noted'}"
 
 
-def _moment(receipt: JsonObject) -> str:
-    return f"given at {field(receipt, 'moment')}"
-
-
-def _reached(receipt: JsonObject) -> str:
-    given = receipt.get("given_at")
-    return f"reached the agent {clock(given)}" if given else "did not reach the agent"
-
-
-def _item(item: JsonObject) -> Iterator[str]:
-    title = field(item, "title")
-    shown = within(one_line(title), _MAX_TITLE_LENGTH) if title else "no longer there"
-    yield f"  {click.style(field(item, 'source'), fg='cyan')}  {shown}{_used(item)}"
-    score = item.get("score")
-    told = (
-        field(item, "kind"),
-        field(item, "reason"),
-        f"score {score:.2f}" if isinstance(score, int | float) else "",
-        f"{whole(item, 'tokens')} tokens",
+def _item(item: ShownReceiptItem) -> Iterator[str]:
+    title = within(one_line(plain(item.title)), _MAX_TITLE_LENGTH) if item.title else "no longer there"
+    outcome = f"  {_styled_outcome(plain(item.outcome))}" if item.outcome else ""
+    yield f"  {click.style(plain(item.source), fg='cyan')}  {title}{outcome}"
+    details = (
+        plain(item.kind),
+        plain(item.reason),
+        "" if item.score is None else f"score {item.score:.2f}",
+        f"{item.tokens} tokens",
     )
-    yield dim(f"      {'; '.join(filter(None, told))}")
+    yield dim(f"      {'; '.join(filter(None, details))}")
 
 
-def _used(item: JsonObject) -> str:
-    outcome = field(item, "outcome")
-    if not outcome:
-        return ""
-    return f"  {click.style(f'[{outcome}]', fg='green' if outcome == 'used' else None, dim=outcome != 'used')}"
+def _styled_outcome(outcome: str) -> str:
+    return click.style(f"[{outcome}]", fg="green" if outcome == "used" else None, dim=outcome != "used")

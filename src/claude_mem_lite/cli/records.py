@@ -1,23 +1,30 @@
-"""How what is remembered looks on a terminal: hits, a whole record, a timeline.
-
-What a change means for other memories, told after it: what is replaced or contradicted now, what stays replaced."""
+"""Output of memories, turns, sessions and lessons on a terminal: hits, whole records, timelines, relations."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli.output import bold, dim, field, items, plain
+from claude_mem_lite.cli.output import bold, dim, plain
 from claude_mem_lite.cli.times import ago, clock
-from claude_mem_lite.client.responses import NOTHING_CERTAIN, is_uncertain, objects, part, whole
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.client.queries import NOTHING_CERTAIN
+from claude_mem_lite.responses.lessons import LessonCandidate
+from claude_mem_lite.responses.memories import CodeFreshness, MemoryBrief, MemoryRecord, SavedMemory, StoredMemory
+from claude_mem_lite.responses.records import (
+    RAW_KINDS,
+    SearchHit,
+    SessionRecord,
+    TimelineItem,
+    TimelineResponse,
+    TurnRecord,
+)
 from claude_mem_lite.scopes import called, project_of_scope
 from claude_mem_lite.text import counted, one_line, within
 
 LISTS_SHOWN = ("facts", "files", "tags")
 FIELDS_SHOWN = ("scope", "project", "session", "branch", "commit", "origin", "confidence", "times_seen", "made_by")
-RAW_KINDS = ("turn", "session")
 SUMMARY_SHOWN = ("request", "investigated", "learned", "completed", "notes")
 SUMMARY_LISTS_SHOWN = ("key_decisions", "next_steps", "files_edited", "files_read")
 _SENTENCES = ("facts", "key_decisions", "next_steps")
@@ -29,244 +36,249 @@ _STATES = {
     "changed": "may be stale",
     "gone": "its code is gone",
 }
+Shown = MemoryRecord | TurnRecord | SessionRecord | LessonCandidate
+"""Records that `show` prints."""
+_WithStatus = SearchHit | StoredMemory | SavedMemory | MemoryBrief
+_OfProject = SearchHit | StoredMemory | SessionRecord | LessonCandidate
 
 
-def print_hits(hits: Sequence[JsonObject], explain: bool, names: Mapping[str, str]) -> None:
-    """Memories in their order, then what was said; each with the name of its project if that is among `names`, and
-    with the score and every reason for each, if asked.
+def print_hits(hits: Sequence[SearchHit], explain: bool, names: Mapping[str, str]) -> None:
+    """Print memories in their order, then passages, with the names of their projects from `names`.
 
-    Hits that are not certain are marked; when none is, a line says so instead."""
-    is_nothing_certain = bool(hits) and all(map(is_uncertain, hits))
+    Uncertain hits are marked; when no hit is certain, a line above says so. `explain` adds scores and reasons."""
+    is_nothing_certain = bool(hits) and all(hit.is_uncertain for hit in hits)
     if is_nothing_certain:
         click.echo(f"{NOTHING_CERTAIN}:")
     now = datetime.now(UTC)
-    memories = [hit for hit in hits if field(hit, "kind") not in RAW_KINDS]
-    said = [hit for hit in hits if field(hit, "kind") in RAW_KINDS]
+    memories = [hit for hit in hits if not hit.is_raw]
+    passages = [hit for hit in hits if hit.is_raw]
     for hit in memories:
         _print_hit(hit, names, explain, now, is_marked=not is_nothing_certain)
-    if said:
+    if passages:
         click.echo("Also said in sessions:" if memories else "Said in sessions:")
-    for hit in said:
+    for hit in passages:
         _print_hit(hit, names, explain, now, is_marked=not is_nothing_certain)
 
 
-def _print_hit(hit: JsonObject, names: Mapping[str, str], explain: bool, now: datetime, *, is_marked: bool) -> None:
-    alike = len(items(hit, "alike"))
-    told = (
+def _print_hit(hit: SearchHit, names: Mapping[str, str], explain: bool, now: datetime, *, is_marked: bool) -> None:
+    details = (
         kind_and_status(hit),
-        ago(hit.get("created_at"), now),
-        names.get(field(hit, "project"), ""),
-        f"+{alike} alike" if alike else "",
-        "not certain" if is_marked and is_uncertain(hit) else "",
+        ago(hit.created_at, now),
+        names.get(plain(hit.project), ""),
+        f"+{len(hit.alike)} alike" if hit.alike else "",
+        "not certain" if is_marked and hit.is_uncertain else "",
     )
-    tail = dim(f"[{', '.join(filter(None, told))}]")
+    tail = dim(f"[{', '.join(filter(None, details))}]")
     marked = "".join(f" {click.style(mark, fg='yellow')}" for mark in marks(hit))
     click.echo(f"{head(hit)}{marked}  {tail}")
     _print_summary(hit, "    ")
     if explain:
-        for reason in (f"score {field(hit, 'score')}, the sum of", *map(plain, items(hit, "why"))):
+        for reason in (f"score {hit.score}, the sum of", *map(plain, hit.why)):
             click.echo(dim(f"    {reason}"))
 
 
-def print_timeline(answer: JsonObject) -> None:
-    """Everything in order, a line where another session begins, and a mark at what was asked for."""
-    headlines = {field(one, "id"): field(one, "headline") for one in objects(answer, "sessions")}
-    found = objects(answer, "items")
+def print_timeline(timeline: TimelineResponse) -> None:
+    """Print all items in order, a line where another session begins, and a mark at the requested item."""
+    headlines = {session.id: plain(session.headline) for session in timeline.sessions}
     session: str | None = None
-    for one in found:
-        if field(one, "session") != session:
-            session = field(one, "session")
-            click.echo(dim(_border(session, headlines.get(session, ""))))
-        mark = click.style(">", fg="green") if one.get("is_center") is True else " "
-        tail = dim(f"[{field(one, 'kind')}, {clock(one.get('created_at'))}]")
-        click.echo(f"{mark} {head(one)}  {tail}")
-        _print_summary(one, "      ")
-    if not found:
-        click.echo("Nothing is kept of this session: neither a memory nor what was asked in it.")
+    for item in timeline.items:
+        if item.session != session:
+            session = item.session
+            click.echo(dim(_border(plain(session), headlines.get(session, ""))))
+        mark = click.style(">", fg="green") if item.is_center else " "
+        tail = dim(f"[{plain(item.kind)}, {clock(item.created_at)}]")
+        click.echo(f"{mark} {head(item)}  {tail}")
+        _print_summary(item, "      ")
+    if not timeline.items:
+        click.echo("Nothing is stored of this session: no memory and no prompt.")
 
 
-def whole_record(record: JsonObject) -> str:
-    """Everything about a memory, a turn, a session or an unsure lesson."""
-    shown = {"turn": _turn, "session": _session, "lesson": _lesson}.get(field(record, "kind"), _memory)
-    return "\n".join(shown(record))
+def whole_record(record: Shown) -> str:
+    """Return all fields of a memory, a turn, a session or a lesson candidate as text."""
+    if isinstance(record, TurnRecord):
+        return "\n".join(_turn(record))
+    if isinstance(record, SessionRecord):
+        return "\n".join(_session(record))
+    return "\n".join(_lesson(record) if isinstance(record, LessonCandidate) else _memory(record))
 
 
-def kind_and_status(record: JsonObject) -> str:
-    """The kind, and the status of what no longer holds: `bugfix` or `bugfix, retired`."""
-    status = field(record, "status")
-    return field(record, "kind") + (f", {status}" if status not in ("", "active") else "")
+def kind_and_status(record: _WithStatus) -> str:
+    """Return the kind, and a status other than active: `bugfix` or `bugfix, retired`."""
+    status = plain(record.status)
+    return plain(record.kind) + (f", {status}" if status not in ("", "active") else "")
 
 
-def marks(record: JsonObject) -> Sequence[str]:
-    """What to know before relying on a memory: that the user holds on to it, how it stands with its code, that its
-    branch is not merged here, what it is contradicted or was replaced by, and since when and why it is retired."""
-    stale = _STALE.get(_freshness(record)[0], "")
-    elsewhere = field(record, "elsewhere")
-    against = [field(one, "id") for one in objects(record, "conflicts")]
-    successor = field(record, "superseded_by")
-    found = (
-        "[pinned]" if record.get("pinned") is True else "",
-        stale,
-        f"[on branch {elsewhere}]" if elsewhere else "",
-        f"[contradicted by {', '.join(against)}]" if against else "",
-        f"[now {successor}]" if successor and field(record, "status") == "superseded" else "",
-        f"[{_since(record)}{retired}]" if (retired := field(record, "retired_because")) else "",
-    )
+def marks(record: SearchHit | MemoryRecord) -> Sequence[str]:
+    """Return warnings about a memory: pin, freshness, branch, contradictions, successor, retirement."""
+    found = [
+        "[pinned]" if record.pinned else "",
+        _STALE.get(record.freshness.verdict, "") if record.freshness else "",
+        f"[on branch {plain(record.elsewhere)}]" if record.elsewhere else "",
+    ]
+    if isinstance(record, MemoryRecord):
+        conflicts = ", ".join(plain(other.id) for other in record.conflicts)
+        successor = plain(record.superseded_by) if record.status == "superseded" else ""
+        found += [f"[contradicted by {conflicts}]" if conflicts else "", f"[now {successor}]" if successor else ""]
+    retired_at = record.retired_at if isinstance(record, MemoryRecord) else None
+    found.append(f"[{_day(retired_at)}{plain(record.retired_because)}]" if record.retired_because else "")
     return [mark for mark in found if mark]
 
 
-def related_line(other: JsonObject) -> str:
-    """Another memory in a line: its id, when it was last said, and its title."""
-    told = [clock(other.get("last_seen_at"))[:10], *(["pinned"] if other.get("pinned") is True else [])]
-    return f"{field(other, 'id')} ({', '.join(told)}): {one_line(field(other, 'title'))}"
+def related_line(other: MemoryBrief) -> str:
+    """Return another memory as a line: id, day of the last sighting, title."""
+    details = [clock(other.last_seen_at)[:10], *(["pinned"] if other.pinned else [])]
+    return f"{plain(other.id)} ({', '.join(details)}): {one_line(plain(other.title))}"
 
 
-def project_names(records: Iterable[JsonObject], stored: Mapping[str, str]) -> Mapping[str, str]:
+def project_names(records: Iterable[_OfProject], stored: Mapping[str, str]) -> Mapping[str, str]:
     """Return the names of projects for records: the stored names, or the ids of projects that share a name."""
-    projects = {field(one, "project") for one in records} - {""}
-    names = {one: plain(called(one, stored)) for one in projects}
+    return names_of_projects([plain(record.project) for record in records], stored)
+
+
+def names_of_projects(projects: Iterable[str], stored: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the stored names of projects by id, or the ids of projects that share a name."""
+    names = {project: plain(called(project, stored)) for project in set(projects) - {""}}
     shared = Counter(names.values())
-    return {one: name if shared[name] == 1 else one for one, name in names.items()}
+    return {project: name if shared[name] == 1 else project for project, name in names.items()}
 
 
-def with_project_name(record: JsonObject, stored: Mapping[str, str]) -> JsonObject:
-    """The record with its project as a person knows it, the id behind the name."""
-    project = field(record, "project")
-    return {**record, "project": f"{called(project, stored)} ({project})"} if project else record
+def with_project_name(record: Shown, stored: Mapping[str, str]) -> Shown:
+    """Return the record with the name of its project before the id."""
+    return replace(record, project=project_label(record.project, stored))
 
 
-def scope_label(record: JsonObject, stored: Mapping[str, str]) -> str:
+def project_label(project: str, stored: Mapping[str, str]) -> str:
+    """Return the name of a project with the id behind; '' without a project."""
+    return f"{called(project, stored)} ({project})" if project else ""
+
+
+def scope_label(record: StoredMemory | SavedMemory, stored: Mapping[str, str]) -> str:
     """Return the scope of a memory for a person: a project by its name, any other scope as it is written."""
-    scope = field(record, "scope")
-    project = project_of_scope(scope, "")
-    return f"in project {plain(called(project, stored))}" if project else scope
+    project = project_of_scope(plain(record.scope), "")
+    return f"in project {plain(called(project, stored))}" if project else plain(record.scope)
 
 
-def _memory(memory: JsonObject) -> Iterator[str]:
+def _memory(memory: MemoryRecord) -> Iterator[str]:
     yield f"{head(memory)}  [{kind_and_status(memory)}]"
-    told = ("", field(memory, "title"))
-    yield from (text for key in ("summary", "detail") if (text := field(memory, key)) not in told)
+    texts = (plain(memory.summary), plain(memory.detail))
+    yield from (text for text in texts if text not in ("", plain(memory.title)))
     yield from _lists(memory, LISTS_SHOWN)
-    symbols = [f"{field(one, 'name')} {field(one, 'action')}" for one in objects(memory, "symbols")]
-    if symbols:
+    if symbols := [plain(f"{symbol.name} {symbol.action}") for symbol in memory.symbols]:
         yield f"{dim('symbols:')} {', '.join(symbols)}"
     yield from _relations(memory)
     yield from (f"{dim('state:')} {state}" for state in _states(memory))
     yield from _fields(memory, FIELDS_SHOWN)
     yield from _given(memory)
-    yield f"{dim('created:')} {field(memory, 'created_at')}, last seen {field(memory, 'last_seen_at')}"
+    yield f"{dim('created:')} {plain(memory.created_at)}, last seen {plain(memory.last_seen_at)}"
 
 
-def _given(memory: JsonObject) -> Iterator[str]:
-    """How many sessions it was given to, and how many of them had use for it."""
-    tally = part(memory, "given")
-    used, ignored, unknown = (whole(tally, name) for name in ("used", "ignored", "unknown"))
-    if given := used + ignored + unknown:
-        told = f"used in {used}, ignored in {ignored}, unknown in {unknown}"
-        yield f"{dim('given:')} to {counted(given, 'session')}, {told}"
+def _given(memory: MemoryRecord) -> Iterator[str]:
+    """Return a line with the number of sessions that got the memory, by outcome."""
+    tally = memory.given
+    if given := tally.used + tally.ignored + tally.unknown:
+        outcomes = f"used in {tally.used}, ignored in {tally.ignored}, unknown in {tally.unknown}"
+        yield f"{dim('given:')} to {counted(given, 'session')}, {outcomes}"
 
 
-def _relations(memory: JsonObject) -> Iterator[str]:
-    """What replaced it, what it replaced, and what contradicts it, with dates."""
-    if successor := part(memory, "replaced_by"):
-        yield f"{dim('superseded by:')} {related_line(successor)}"
-    elif field(memory, "superseded_by"):
-        yield f"{dim('superseded by:')} {field(memory, 'superseded_by')}"
-    elif field(memory, "status") == "superseded":
+def _relations(memory: MemoryRecord) -> Iterator[str]:
+    """Return the successor, the replaced memories and the contradictions as lines with dates."""
+    if memory.replaced_by:
+        yield f"{dim('superseded by:')} {related_line(memory.replaced_by)}"
+    elif memory.superseded_by:
+        yield f"{dim('superseded by:')} {plain(memory.superseded_by)}"
+    elif memory.status == "superseded":
         yield f"{dim('superseded by:')} something that was forgotten"
-    for label, key in (("replaced:", "replaced"), ("contradicted by:", "conflicts")):
-        yield from (f"{dim(label)} {related_line(one)}" for one in objects(memory, key))
+    yield from (f"{dim('replaced:')} {related_line(other)}" for other in memory.replaced)
+    yield from (f"{dim('contradicted by:')} {related_line(other)}" for other in memory.conflicts)
 
 
-def _states(memory: JsonObject) -> Iterator[str]:
-    verdict, reasons = _freshness(memory)
-    if verdict in _STATES:
-        yield _STATES[verdict] + (f": {'; '.join(reasons)}" if reasons else "")
-    if elsewhere := field(memory, "elsewhere"):
-        yield f"made on branch {elsewhere}, whose work is not here"
-    if retired := field(memory, "retired_because"):
-        since = _since(memory).rstrip(": ")
-        yield f"retired{f' on {since}' if since else ''}, because {retired}"
-    if memory.get("pinned") is True:
+def _states(memory: MemoryRecord) -> Iterator[str]:
+    freshness = memory.freshness or CodeFreshness()
+    if freshness.verdict in _STATES:
+        reasons = "; ".join(map(plain, freshness.reasons))
+        yield _STATES[freshness.verdict] + (f": {reasons}" if reasons else "")
+    if memory.elsewhere:
+        yield f"made on branch {plain(memory.elsewhere)}, whose work is not here"
+    if memory.retired_because:
+        since = _day(memory.retired_at).rstrip(": ")
+        yield f"retired{f' on {since}' if since else ''}, because {plain(memory.retired_because)}"
+    if memory.pinned:
         yield "pinned"
 
 
-def _since(record: JsonObject) -> str:
-    """The day on which a memory was retired, before the reason: `2026-02-01: `."""
-    return f"{clock(record.get('retired_at'))[:10]}: " if record.get("retired_at") else ""
+def _day(retired_at: str | None) -> str:
+    """Return the day of a retirement, to stand before the reason: `2026-02-01: `."""
+    return f"{clock(retired_at)[:10]}: " if retired_at else ""
 
 
-def _freshness(record: JsonObject) -> tuple[str, Sequence[str]]:
-    told = part(record, "freshness")
-    return field(told, "verdict"), [plain(reason) for reason in items(told, "reasons")]
-
-
-def _turn(turn: JsonObject) -> Iterator[str]:
+def _turn(turn: TurnRecord) -> Iterator[str]:
     yield f"{head(turn)}  [turn]"
-    for key in ("asked", "answered"):
-        if text := field(turn, key).strip():
-            yield f"{dim(key + ':')}\n{text}"
+    for label, text in (("asked:", turn.asked), ("answered:", turn.answered)):
+        if shown := plain(text).strip():
+            yield f"{dim(label)}\n{shown}"
     yield from _fields(turn, ("session", "project"))
-    yield f"{dim('created:')} {field(turn, 'created_at')}"
+    yield f"{dim('created:')} {plain(turn.created_at)}"
 
 
-def _lesson(lesson: JsonObject) -> Iterator[str]:
-    title = {"id": field(lesson, "id"), "title": field(lesson, "sentence")}
-    yield f"{head(title)}  [lesson, {field(lesson, 'state')}]"
-    if before := field(lesson, "after_message"):
-        yield f"{dim('in answer to:')}\n{before}"
+def _lesson(lesson: LessonCandidate) -> Iterator[str]:
+    yield f"{head_line(lesson.id, lesson.sentence)}  [lesson, {plain(lesson.state)}]"
+    if lesson.after_message:
+        yield f"{dim('in answer to:')}\n{plain(lesson.after_message)}"
     yield from _fields(lesson, ("session", "project", "memory"))
-    yield f"{dim('said:')} {field(lesson, 'created_at')}"
+    yield f"{dim('said:')} {plain(lesson.created_at)}"
 
 
-def _session(session: JsonObject) -> Iterator[str]:
-    summary = part(session, "summary")
-    yield f"{head(session)}  [session, {field(session, 'status')}]"
-    yield from _fields(summary, tuple(key for key in SUMMARY_SHOWN if field(summary, key) != field(session, "title")))
+def _session(session: SessionRecord) -> Iterator[str]:
+    summary = session.summary
+    yield f"{head(session)}  [session, {plain(session.status)}]"
+    yield from _fields(summary, tuple(key for key in SUMMARY_SHOWN if getattr(summary, key) != session.title))
     yield from _lists(summary, SUMMARY_LISTS_SHOWN)
     yield from _fields(session, ("session", "project", "cwd", "branch", "turns"))
-    yield f"{dim('started:')} {field(session, 'started_at')}, last active {field(session, 'last_event_at')}"
+    yield f"{dim('started:')} {plain(session.started_at)}, last active {plain(session.last_event_at)}"
 
 
-def head(record: JsonObject) -> str:
-    """Id and title."""
-    return f"{click.style(field(record, 'id'), fg='cyan')}  {bold(one_line(field(record, 'title')))}"
+def head(record: _WithStatus | TimelineItem | TurnRecord | SessionRecord) -> str:
+    """Return id and title."""
+    return head_line(record.id, record.title)
 
 
-def _print_summary(record: JsonObject, indent: str) -> None:
-    summary = one_line(field(record, "summary"))
-    if summary and summary != one_line(field(record, "title")):
-        raw = field(record, "kind") in RAW_KINDS
-        click.echo(f"{indent}{within(summary, _MAX_LINE_LENGTH) if raw else summary}")
+def head_line(id_: str, title: str) -> str:
+    return f"{click.style(plain(id_), fg='cyan')}  {bold(one_line(plain(title)))}"
+
+
+def _print_summary(record: SearchHit | TimelineItem, indent: str) -> None:
+    summary = one_line(plain(record.summary))
+    if summary and summary != one_line(plain(record.title)):
+        click.echo(f"{indent}{within(summary, _MAX_LINE_LENGTH) if record.kind in RAW_KINDS else summary}")
 
 
 def _border(session: str, headline: str) -> str:
-    told = f"session {session}" if session else "outside of any session"
-    return f"-- {told}{': ' + one_line(headline) if headline else ''}"
+    label = f"session {session}" if session else "outside of any session"
+    return f"-- {label}{': ' + one_line(headline) if headline else ''}"
 
 
-def _lists(record: JsonObject, keys: tuple[str, ...]) -> Iterator[str]:
+def _lists(record: object, keys: tuple[str, ...]) -> Iterator[str]:
     for key in keys:
-        if values := items(record, key):
+        if values := getattr(record, key):
             yield f"{dim(key + ':')} {('; ' if key in _SENTENCES else ', ').join(map(plain, values))}"
 
 
-def _fields(record: JsonObject, keys: tuple[str, ...]) -> Iterator[str]:
-    yield from (f"{dim(key + ':')} {text}" for key in keys if (text := field(record, key)))
+def _fields(record: object, keys: tuple[str, ...]) -> Iterator[str]:
+    yield from (f"{dim(key + ':')} {text}" for key in keys if (text := plain(getattr(record, key))))
 
 
-def tell_relations(memory: JsonObject) -> None:
-    """What a memory that was just stored or changed replaces and contradicts."""
-    for label, key in (("It replaces", "replaced"), ("It contradicts", "conflicts")):
-        for other in objects(memory, key):
+def print_relations(memory: MemoryRecord | SavedMemory) -> None:
+    """Print the memories that a new or changed memory replaces or contradicts, and its successor."""
+    for label, others in (("It replaces", memory.replaced), ("It contradicts", memory.conflicts)):
+        for other in others:
             click.echo(f"{label} {related_line(other)}")
-    if successor := part(memory, "replaced_by"):
-        click.echo(f"It is itself replaced by {related_line(successor)}")
+    if memory.replaced_by:
+        click.echo(f"It is itself replaced by {related_line(memory.replaced_by)}")
 
 
-def tell_left_replaced(memory: JsonObject, gone: Collection[str] = ()) -> None:
-    """What a memory that holds no more had replaced: that stays so, and the user can have it otherwise."""
-    for other in objects(memory, "replaced"):
-        if (id_ := field(other, "id")) not in gone:
+def print_left_replaced(memory: MemoryRecord, gone: Collection[str] = ()) -> None:
+    """Print the memories that a retired or forgotten memory had replaced: those stay replaced."""
+    for other in memory.replaced:
+        if other.id not in gone:
             click.echo(f"It had replaced {related_line(other)}")
-            click.echo(f"  which stays replaced; `claude-mem-lite confirm {id_}` makes it hold again.")
+            click.echo(f"  which stays replaced; `claude-mem-lite confirm {plain(other.id)}` makes it hold again.")

@@ -1,4 +1,4 @@
-"""Commands that change what is remembered: remember, forget."""
+"""Commands `remember` and `forget`."""
 
 import difflib
 import sys
@@ -20,17 +20,19 @@ from claude_mem_lite.cli.options import (
     yes_option,
 )
 from claude_mem_lite.cli.options import scope as scope_type
-from claude_mem_lite.cli.output import field, print_json
-from claude_mem_lite.cli.records import kind_and_status, scope_label, tell_left_replaced, tell_relations
+from claude_mem_lite.cli.output import plain, print_json
+from claude_mem_lite.cli.records import kind_and_status, print_left_replaced, print_relations, scope_label
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import KINDS, JsonObject, texts
+from claude_mem_lite.models import KINDS
 from claude_mem_lite.paths import current_folder
+from claude_mem_lite.responses.memories import MemoryRecord, RememberedMemory, SavedMemory
+from claude_mem_lite.responses.records import Record, SessionRecord, TurnRecord
 from claude_mem_lite.scopes import SCOPES
 from claude_mem_lite.text import counted, one_line
 
 
-@click.command(short_help="Store something you want remembered.")
+@click.command(short_help="Store a statement of yours as a memory.")
 @click.argument("words", metavar="[KIND] TEXT...", nargs=-1, required=True, shell_complete=completion_values.kinds)
 @click.option(
     "--scope", metavar="S", type=scope_type, shell_complete=completion_values.scopes, help=f"Where it holds: {SCOPES}."
@@ -41,13 +43,13 @@ from claude_mem_lite.text import counted, one_line
 )
 @json_option
 def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files: Sequence[str], as_json: bool) -> None:
-    """Store something you want remembered.
+    """Store a statement of yours as a memory.
 
-    Without a KIND it is guessed from the text, and you are told. A text belongs to the current folder's project, unless
-    it says where it holds ("in all my projects", "in Python …") or --scope does. When you name the KIND, preferences,
-    rules and anti-patterns hold everywhere; --file means the project. A single - as TEXT reads it from standard input.
-    Adds one memory, or counts one that says the same. Run by an agent in its shell, it stores the agent's note, for the
-    current project, and says so.
+    Without a KIND, the kind is guessed from the text and printed. A memory belongs to the current folder's project,
+    unless the text says where it holds ("in all my projects", "in Python …") or --scope does. If you name the KIND,
+    preferences, rules and anti-patterns hold everywhere; --file means the project. A single - as TEXT reads standard
+    input. Adds one memory, or counts an equal memory as seen again. In an agent's shell, stores a note of the agent for
+    the current project, and says so.
 
     \b
     Kinds:
@@ -66,6 +68,7 @@ def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files
     here = folder()
     named = [file_of_project(file, here) for file in files]
     client, agent = connect(), asking_agent(here)
+    memory: RememberedMemory | SavedMemory
     if agent is None:
         memory = client.remember(kind, text, scope=scope, tags=tags, files=named, cwd=here)
     else:
@@ -73,13 +76,13 @@ def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files
     if doubt := doubt_language(scope):
         click.echo(doubt, err=True)
     if as_json:
-        print_json(memory)
+        print_json(memory.raw)
         return
-    if agent is None or field(memory, "origin") == "user":
-        _tell_remembered(memory, scope_label(memory, client.project_names()))
+    if agent is None or memory.origin == "user":
+        _print_remembered(memory, scope_label(memory, client.project_names()))
     else:
-        _tell_noted(memory)
-    tell_relations(memory)
+        _print_noted(memory)
+    print_relations(memory)
 
 
 def _kind_and_text(words: Sequence[str]) -> tuple[str | None, str]:
@@ -104,32 +107,32 @@ def _kind_and_text(words: Sequence[str]) -> tuple[str | None, str]:
     return kind, text
 
 
-def _tell_remembered(memory: JsonObject, scope: str) -> None:
-    id_, kind = field(memory, "id"), field(memory, "kind")
-    is_repeat = memory.get("is_repeat") is True
-    is_guessed = memory.get("is_guessed") is True and not is_repeat
+def _print_remembered(memory: RememberedMemory | SavedMemory, scope: str) -> None:
+    id_, kind = plain(memory.id), plain(memory.kind)
+    is_repeat = isinstance(memory, RememberedMemory) and memory.is_repeat
+    is_guessed = isinstance(memory, RememberedMemory) and memory.is_guessed and not is_repeat
     if is_repeat:
-        said = f"said {field(memory, 'times_seen')} times now"
-        click.echo(f"Known already as {id_} ({kind}, {scope}), {said}: {one_line(field(memory, 'title'))}")
+        times = f"said {memory.times_seen} times now"
+        click.echo(f"Known already as {id_} ({kind}, {scope}), {times}: {one_line(plain(memory.title))}")
     else:
         click.echo(f"Remembered as {id_} ({kind}{', guessed' if is_guessed else ''}, {scope}).")
-    if memory.get("is_redacted") is True:
+    if memory.is_redacted:
         click.echo("A secret in the text was taken out before it was stored.")
-    if memory.get("has_private") is True:
+    if memory.has_private:
         click.echo("A private passage in the text was taken out before it was stored.")
-    if memory.get("is_excluded") is True:
+    if isinstance(memory, RememberedMemory) and memory.is_excluded:
         click.echo("This folder is excluded: it is given elsewhere, and nothing is given here.")
     if is_guessed:
         click.echo(f"If it is another kind: `claude-mem-lite edit {id_} --kind KIND`.")
 
 
-def _tell_noted(memory: JsonObject) -> None:
-    """Say what became of something that an agent stored by this command."""
+def _print_noted(memory: RememberedMemory | SavedMemory) -> None:
+    """Print the result of a command that an agent ran."""
     click.echo(
-        f"Stored as the agent's note: {field(memory, 'id')} ({kind_and_status(memory)}, {field(memory, 'scope')}). "
+        f"Stored as the agent's note: {plain(memory.id)} ({kind_and_status(memory)}, {plain(memory.scope)}). "
         "This shell is an agent's, so it is no rule of the user's and holds in this project only."
     )
-    if memory.get("is_redacted") is True:
+    if memory.is_redacted:
         click.echo("A secret in the text was taken out before it was stored.")
 
 
@@ -145,11 +148,11 @@ def forget(
 ) -> None:
     """Remove memories for good.
 
-    Takes them, and what they were made from, out of every file in the data folder; this cannot be undone. The ID of a
-    turn, as search shows it, forgets what was asked and answered in it with all that was made of it. What a memory
-    had replaced stays replaced, and is named. Asks first on a terminal. In a script, --session and --project need
-    --yes. In an agent's shell it is refused for what the user stated, changed, pinned or confirmed, for turns and for
-    --session and --project.
+    Removes memories, and the text that they were made from, from every file in the data folder; this cannot be undone.
+    The ID of a turn, as search shows it, removes the turn's prompt and answer with all its memories. Memories that a
+    forgotten memory had replaced stay replaced, and are listed. Asks first on a terminal. In a script, --session and
+    --project need --yes. In an agent's shell, memories that the user stated, changed, pinned or confirmed, turns,
+    --session and --project are refused.
 
     \b
     Examples:
@@ -169,24 +172,24 @@ def forget(
     if not yes and may_ask:
         click.confirm(_question(client, wanted, session, project), abort=True, err=True)
     known = [record for each in dict.fromkeys(wanted) if (record := _record(client, each)) is not None]
-    turns = sum(field(record, "kind") == "turn" for record in known)
-    holding = [record for record in known if field(record, "status") == "active"]
+    turns = sum(isinstance(record, TurnRecord) for record in known)
+    holding = [record for record in known if isinstance(record, MemoryRecord) and record.status == "active"]
     holding += [older for record in holding for older in client.replaced_before(record)]
     agent = asking_agent(current_folder())
     if agent is None:
         forgotten = client.forget(ids=wanted, session=session, project=project)
     else:
-        forgotten = texts(client.forget_for(agent, wanted).get("ids"))
+        forgotten = client.forget_for(agent, wanted).ids
     if as_json:
         print_json({"forgotten": forgotten})
         return
     memories = len(forgotten) - turns
-    told = [counted(turns, "turn")] if turns else []
-    told += [counted(memories, "memory", "memories")] if memories else []
-    click.echo(f"Forgot {' and '.join(told)}." if told else "There was nothing to forget.")
+    numbers = [counted(turns, "turn")] if turns else []
+    numbers += [counted(memories, "memory", "memories")] if memories else []
+    click.echo(f"Forgot {' and '.join(numbers)}." if numbers else "There was nothing to forget.")
     for record in holding:
-        if field(record, "id") in forgotten:  # with older versions of it, whose own are named too
-            tell_left_replaced(record, gone=forgotten)
+        if record.id in forgotten:  # with older versions of the memory, whose predecessors are named too
+            print_left_replaced(record, gone=forgotten)
 
 
 def _question(client: Client, ids: Sequence[str], session: str | None, project: str | None) -> str:
@@ -195,29 +198,27 @@ def _question(client: Client, ids: Sequence[str], session: str | None, project: 
     if project is not None:
         return f"Forget everything of project {project} for good?"
     for each in ids:
-        record = client.record(each) if _is_turn(client, each) else client.memory(each)
-        click.echo(f"{field(record, 'id')}  {field(record, 'title')}", err=True)
+        record = _record(client, each)
+        shown = record if isinstance(record, TurnRecord) else client.memory(each)
+        click.echo(f"{plain(shown.id)}  {plain(shown.title)}", err=True)
     return "Forget this for good?" if len(ids) == 1 else f"Forget these {len(ids)} for good?"
 
 
-def _record(client: Client, given: str) -> JsonObject | None:
-    """A memory or a turn as it is before it is forgotten; None when there is none by that name."""
+def _record(client: Client, given: str) -> Record | None:
+    """Return a memory or a turn before it is forgotten; None for an unknown id."""
     try:
         return client.record(given)
     except NotFound:
         return None
 
 
-def _is_turn(client: Client, given: str) -> bool:
-    record = _record(client, given)
-    return record is not None and field(record, "kind") == "turn"
-
-
 def _session(client: Client, given: str) -> str:
-    """A session as a person knows it again: by its whole id and its headline, if it has one."""
+    """Return the whole id of a session, with its headline."""
     try:
         found = client.record(given)
     except NotFound:
-        return given  # of imported memories, nothing but the id of their session may be known
-    told = one_line(field(found, "title"))
-    return field(found, "session") + (f" ({told})" if told else "") if field(found, "kind") == "session" else given
+        return given  # only the id is known of sessions of imported memories
+    if not isinstance(found, SessionRecord):
+        return given
+    headline = one_line(plain(found.title))
+    return plain(found.session) + (f" ({headline})" if headline else "")

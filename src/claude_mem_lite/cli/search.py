@@ -1,4 +1,4 @@
-"""Commands that find and show what is remembered: search, list, show, timeline."""
+"""Commands that find and show memories, turns and sessions: search, list, show, timeline."""
 
 import re
 import shlex
@@ -10,8 +10,9 @@ import click
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.filters import filter_options
 from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option, limit_option, memory_id
-from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
+from claude_mem_lite.cli.output import Column, plain, print_json, print_table
 from claude_mem_lite.cli.records import (
+    Shown,
     kind_and_status,
     marks,
     print_hits,
@@ -22,10 +23,10 @@ from claude_mem_lite.cli.records import (
 )
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Wanted, Where
+from claude_mem_lite.client.queries import Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound
-from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import current_folder
+from claude_mem_lite.responses.lessons import LessonCandidate
 from claude_mem_lite.text import query_words, within
 
 HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "certain", "why")
@@ -35,22 +36,22 @@ _MAX_SHOWN_LENGTH = 100
 _ID = re.compile(r"#[a-z2-7]{4,}|[a-z2-7]{10}|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGNORECASE)
 
 
-@click.command(short_help="Find what is remembered, by words and by meaning.")
+@click.command(short_help="Find memories and turns, by words and by meaning.")
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True)
 @filter_options
 @limit_option(10)
 @click.option("--explain", is_flag=True, help="Say why each was found.")
 @json_option
 def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, explain: bool, as_json: bool) -> None:
-    """Find what is remembered, by words and by meaning.
+    """Find memories and turns, by words and by meaning.
 
-    Words may stand in any order and form; parts of identifiers and paths are found too, and what says the same
-    in other words. Memories are shown first, then the raw text of sessions: what was asked and answered; --json has
-    both in the order of their scores. When no hit is certain, a line says so before the nearest; --json has `certain`
-    for each hit. Looks at the current folder's project and at what holds everywhere, unless told otherwise; what was
-    superseded, retired or quarantined is left out unless --status asks for it. Memories of the current project whose
-    code is another now, or gone, or on a branch that is not merged here, are marked, and --explain says what became
-    of it. --explain shows the score as a sum of its terms, and the certainty with its floor. Reads only.
+    Words may have any order and form. Search also finds parts of identifiers and paths, and texts with the same meaning
+    in other words. Prints memories first, then prompts and answers of sessions; --json has both in the order of their
+    scores. If no hit is certain, a line above the hits says so; --json has `certain` for each hit. Searches the current
+    folder's project and memories that hold everywhere, unless options say otherwise. Superseded, retired and
+    quarantined memories are left out without --status. Memories of the current project are marked if their code
+    changed, is gone, or is on a branch that is not merged, and --explain gives the details. --explain shows the score
+    as a sum of its terms, and the certainty with its minimum. Reads only.
 
     \b
     Examples:
@@ -67,7 +68,7 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
     client = connect_to_look([], as_json=as_json)
     hits = client.search(query, place, wanted, limit=limit)
     if as_json:
-        print_json([{key: hit.get(key) for key in HIT_KEYS} for hit in hits])
+        print_json([{key: hit.raw.get(key) for key in HIT_KEYS} for hit in hits])
         return
     if not hits:
         click.echo(
@@ -83,8 +84,8 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
 def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> None:
     """List the newest memories.
 
-    Those of the current folder's project and those that hold everywhere, newest first. With --file it tells
-    what is known about a file. Reads only.
+    Lists memories of the current folder's project and memories that hold everywhere, newest first. With --file, lists
+    the memories about a file. Reads only.
 
     \b
     Examples:
@@ -96,7 +97,7 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
     client = connect_to_look([], as_json=as_json)
     memories = client.memories(place, wanted, limit=limit)
     if as_json:
-        print_json(memories)
+        print_json([memory.raw for memory in memories])
         return
     if not memories:
         click.echo(_why_none(place, wanted))
@@ -113,13 +114,13 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
         ],
         [
             [
-                field(m, "id"),
-                kind_and_status(m),
-                ago(m.get("created_at"), now),
-                *([names.get(field(m, "project"), "")] if place.all_projects else []),
-                " ".join((field(m, "title"), *marks(m))),
+                memory.id,
+                kind_and_status(memory),
+                ago(memory.created_at, now),
+                *([names.get(plain(memory.project), "")] if place.all_projects else []),
+                " ".join((memory.title, *marks(memory))),
             ]
-            for m in memories
+            for memory in memories
         ],
     )
 
@@ -131,11 +132,10 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
 def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
     """Show memories, turns and sessions in full.
 
-    Of a memory everything that is known, and whether the code it tells of is still so when it is of the current
-    folder's project; of a turn all that was asked and answered, of a session its summary, of an unsure lesson the
-    sentence and the message that it answered.
-    An id may be cut short to its first four or more characters. With --json a list, in the order asked for;
-    exits 1 when one of them does not exist. Reads only.
+    Shows every field of a memory, and the state of its code if the memory is of the current folder's project; prompt
+    and answer of a turn; the summary of a session; the sentence of an unsure lesson with the message that it answered.
+    An id may be cut to its first four or more characters. --json prints a list in the order of the IDs. Exits 1 when an
+    ID does not exist. Reads only.
 
     \b
     Examples:
@@ -152,15 +152,15 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
             click.echo(f"{ctx.command_path}: {error}", err=True)
             failed = True
     if as_json:
-        print_json(found)
+        print_json([record.raw for record in found])
     elif found:
         names = client.project_names()
-        click.echo("\n\n".join(whole_record(with_project_name(one, names)) for one in found))
+        click.echo("\n\n".join(whole_record(with_project_name(record, names)) for record in found))
     if failed:
         ctx.exit(1)
 
 
-@click.command(short_help="Show what came before and after something.")
+@click.command(short_help="Show the memories and turns around a memory or a turn.")
 @click.argument("id_", metavar="ID", shell_complete=completion_values.ids)
 @click.option(
     "--before",
@@ -178,11 +178,10 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
 )
 @json_option
 def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
-    """Show what came before and after something.
+    """Show the memories and turns around a memory or a turn.
 
-    The memories and turns of the same project around a memory or a turn, oldest first, with the turn it was made
-    in, so that one sees why. For the id of a session, as `sessions` shows it: all that is in it, in order. Reads
-    only.
+    Lists memories and turns of the same project, oldest first, with the turn that the memory was made in. For the id of
+    a session, as `sessions` shows it, lists the whole session in order. Reads only.
 
     \b
     Examples:
@@ -192,25 +191,25 @@ def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
     """
     client, given = connect_to_find(), memory_id(id_)
     try:
-        answer = client.timeline(given, before=before, after=after)
+        found = client.timeline(given, before=before, after=after)
     except NotFound as error:
-        session = field(_lesson(client, given, error), "session")
-        answer = client.timeline(session, before=before, after=after)
+        session = plain(_lesson(client, given, error).session)
+        found = client.timeline(session, before=before, after=after)
     if as_json:
-        print_json(answer)
+        print_json(found.raw)
     else:
-        print_timeline(answer)
+        print_timeline(found)
 
 
-def _record_or_lesson(client: Client, id_: str, here: str) -> JsonObject:
+def _record_or_lesson(client: Client, id_: str, here: str) -> Shown:
     try:
         return client.record(id_, here)
     except NotFound as error:
         return _lesson(client, id_, error)
 
 
-def _lesson(client: Client, id_: str, error: NotFound) -> JsonObject:
-    """Return the unsure lesson of an id; the error of what has no such id when there is none."""
+def _lesson(client: Client, id_: str, error: NotFound) -> LessonCandidate:
+    """Return the lesson candidate of an id; without a candidate, raise the error of the first search."""
     try:
         return client.lesson(id_)
     except NotFound:
@@ -225,7 +224,7 @@ def _what_to_try(query: str, place: Where, wanted: Wanted) -> str:
 
 
 def _other_ways(first: str, place: Where, wanted: Wanted) -> str:
-    """What may find more, as far as it was not tried."""
+    """Return options that may find more and were not used."""
     ways = [first]
     if wanted.as_query():
         ways.append("fewer filters")

@@ -1,6 +1,4 @@
-"""The command that serves an agent: mcp.
-
-The command that opens the page: ui."""
+"""Commands that serve: `mcp` serves an agent, `ui` serves the page."""
 
 import os
 import sys
@@ -12,13 +10,13 @@ import click
 from claude_mem_lite.cli.options import connect
 
 
-@click.command(short_help="Serve an agent that asks for memories (MCP).")
+@click.command(short_help="Serve memories to an agent (MCP).")
 def mcp() -> int:
-    """Serve an agent that asks for memories (MCP).
+    """Serve memories to an agent (MCP).
 
-    Speaks the Model Context Protocol on standard input and output until the input ends. Agents start it
+    Speaks the Model Context Protocol on standard input and output until the input ends. Agents start this command
     themselves; `install` registers it. It serves the project of the current folder, or of CLAUDE_PROJECT_DIR, and
-    starts the worker when a tool needs it.
+    starts the worker when a tool needs the worker.
 
     \b
     Examples:
@@ -30,17 +28,17 @@ def mcp() -> int:
     return main()
 
 
-@click.command(short_help="See, search and correct it all in your browser.")
+@click.command(short_help="See, search and correct all memories in your browser.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on; any free one if not given."
 )
 @click.option("--no-open", is_flag=True, help="Print the link only.")
 def ui(port: int, no_open: bool) -> None:
-    """See, search and correct it all in your browser.
+    """See, search and correct all memories in your browser.
 
-    Serves a page on this machine alone, until you press Ctrl-C. It begins with the project of the current folder.
-    The link opens it once, in one browser; the next one is printed when it was used. Whoever has such a link can read
-    and change what is remembered, so keep it to yourself.
+    Serves a page on this machine alone, until you press Ctrl-C. The page begins with the project of the current folder.
+    A link opens the page once, in one browser; after its use the next link is printed. Anyone with an unused link can
+    read and change your memories, so keep it to yourself.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The command that lists sessions."""
+"""Command `sessions`: list of sessions."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from claude_mem_lite.cli.options import (
     place_options,
     where,
 )
-from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
+from claude_mem_lite.cli.output import Column, plain, print_json, print_table
 from claude_mem_lite.cli.records import project_names
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.text import query_words, within
@@ -21,7 +21,7 @@ from claude_mem_lite.text import query_words, within
 _MAX_SHOWN_LENGTH = 100
 
 
-@click.command(short_help="List the last sessions, or those that are about something.")
+@click.command(short_help="List the last sessions, or the sessions about a topic.")
 @click.argument("words", metavar="[QUERY...]", nargs=-1)
 @place_options
 @all_projects_option
@@ -30,10 +30,10 @@ _MAX_SHOWN_LENGTH = 100
 def sessions(
     words: Sequence[str], cwd: str | None, project: str | None, all_projects: bool, limit: int, as_json: bool
 ) -> None:
-    """List the last sessions, or those that are about something.
+    """List the last sessions, or the sessions about a topic.
 
-    One line each, newest first; with QUERY those that are about it, best first: in which session was that done?
-    `claude-mem-lite timeline SESSION` tells what is in one. --json has the whole summaries. Reads only.
+    One line for each session, newest first; with QUERY, the sessions about it, best first. `claude-mem-lite timeline
+    SESSION` shows the content of a session. --json has the whole summaries. Reads only.
 
     \b
     Examples:
@@ -48,7 +48,7 @@ def sessions(
     client = connect_to_look([], as_json=as_json)
     found = client.sessions(place, query=query, limit=limit)
     if as_json:
-        print_json(found)
+        print_json([session.raw for session in found])
         return
     if not found:
         click.echo(_why_no_sessions(query, all_projects))
@@ -65,13 +65,13 @@ def sessions(
         ],
         [
             [
-                field(s, "id"),
-                ago(s.get("last_event_at"), now),
-                field(s, "status"),
-                *([names.get(field(s, "project"), "")] if all_projects else []),
-                field(s, "title"),
+                session.id,
+                ago(session.last_event_at, now),
+                session.status,
+                *([names.get(plain(session.project), "")] if all_projects else []),
+                session.title,
             ]
-            for s in found
+            for session in found
         ],
     )
 

@@ -1,13 +1,22 @@
-"""`stats`: what is stored, what was given and what came of it, what models took."""
+"""The `stats` command: stored memories, injections and their outcomes, model calls."""
 
 from collections.abc import Iterator
 
 import click
 
 from claude_mem_lite.cli.options import connect_to_look, json_option
-from claude_mem_lite.cli.output import Column, bold, field, plain, print_json, print_table
-from claude_mem_lite.client.responses import objects, part, whole
-from claude_mem_lite.models import OUTCOMES, JsonObject
+from claude_mem_lite.cli.output import Column, bold, plain, print_json, print_table
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.responses.analytics import (
+    ContextSavings,
+    HitRates,
+    ModelUse,
+    SilentItems,
+    SourceUse,
+    Stats,
+    StoredMemories,
+    TriggerUse,
+)
 from claude_mem_lite.text import counted, one_line, within
 
 _MAX_PROJECTS = 10
@@ -28,9 +37,9 @@ _NOTHING: JsonObject = {"memories": {"by_kind": {}, "by_status": {}, "by_project
 def stats(days: int, as_json: bool) -> None:
     """Show what is stored, given, used and spent.
 
-    Over all projects: memories by kind and project; how often and how much was given at which moment, and how much of
-    it sessions had use for, by source; what is not given any more because nobody had; what models were asked and took,
-    and how good our estimate of tokens was. Reads only.
+    Over all projects: memories by kind and project; number and size of injections by trigger, and the share that
+    sessions used, by source; memories that are no longer given because no session used them; calls of models with their
+    cost, and the accuracy of our token estimates. Reads only.
 
     \b
     Examples:
@@ -38,98 +47,83 @@ def stats(days: int, as_json: bool) -> None:
       claude-mem-lite stats --days 7
       claude-mem-lite stats --json
     """
-    told = connect_to_look(_NOTHING, as_json=as_json).stats(days)
+    found = connect_to_look(_NOTHING, as_json=as_json).stats(days)
     if as_json:
-        print_json(told)
+        print_json(found.raw)
         return
-    for line in _stored(part(told, "memories")):
+    for line in _stored(found.memories):
         click.echo(line)
     click.echo(bold(f"given in the last {counted(days, 'day')}"))
-    print_rates(told)
-    for line in (*_retold(part(told, "retold")), *_silent(part(told, "silent")), *_model(part(told, "model"))):
+    print_rates(found)
+    for line in (*_savings(found.retold), *_silent(found.silent), *_model(found.model)):
         click.echo(line)
 
 
-def print_rates(told: JsonObject) -> None:
-    """What came of what was given, moment by moment, each with its sources."""
-    given = objects(told, "given")
-    if not given:
+def print_rates(rates: HitRates | Stats) -> None:
+    """Print the outcomes of injections by trigger, each with its sources."""
+    if not rates.given:
         click.echo("nothing was given")
         return
     rows = []
-    for one in given:
-        moment = field(one, "moment")
-        reached = f"{whole(one, 'reached'):,} of {whole(one, 'made'):,}"
-        rows.append([moment, "all", reached, f"{whole(one, 'tokens'):,}", *_hits(one)])
-        for source in objects(told, "sources"):
-            if source.get("moment") == one.get("moment"):
-                gave = counted(whole(source, "items"), "item")
-                rows.append([moment, field(source, "source"), gave, f"{whole(source, 'tokens'):,}", *_hits(source)])
+    for trigger in rates.given:
+        moment = plain(trigger.moment)
+        reached = f"{trigger.reached:,} of {trigger.made:,}"
+        rows.append([moment, "all", reached, f"{trigger.tokens:,}", *_outcomes(trigger)])
+        for source in rates.sources:
+            if source.moment == trigger.moment:
+                items = counted(source.items, "item")
+                rows.append([moment, plain(source.source), items, f"{source.tokens:,}", *_outcomes(source)])
     titles = ("moment", "source", "given", "tokens", "used", "ignored", "unknown", "used at least")
     print_table([Column(title) for title in titles], rows, always_titled=True)
 
 
-def _hits(one: JsonObject) -> list[str]:
-    rate = one.get("hit_rate")
-    shown = f"{rate:.0%}" if isinstance(rate, int | float) else "not known yet"
-    return [*(f"{whole(one, outcome):,}" for outcome in OUTCOMES), shown]
+def _outcomes(use: TriggerUse | SourceUse) -> list[str]:
+    rate = "not known yet" if use.hit_rate is None else f"{use.hit_rate:.0%}"
+    return [f"{use.used:,}", f"{use.ignored:,}", f"{use.unknown:,}", rate]
 
 
-def _stored(memories: JsonObject) -> Iterator[str]:
-    kinds = part(memories, "by_kind")
-    yield bold(f"memories: {sum(whole(kinds, kind) for kind in kinds):,}")
-    if kinds:
-        yield "  " + ", ".join(f"{plain(kind)} {whole(kinds, kind):,}" for kind in kinds)
-    others = {status: count for status, count in part(memories, "by_status").items() if status != "active"}
+def _stored(memories: StoredMemories) -> Iterator[str]:
+    yield bold(f"memories: {sum(memories.by_kind.values()):,}")
+    if memories.by_kind:
+        yield "  " + ", ".join(f"{plain(kind)} {count:,}" for kind, count in memories.by_kind.items())
+    others = {status: count for status, count in memories.by_status.items() if status != "active"}
     if others:
         yield "  not given: " + ", ".join(f"{plain(status)} {count}" for status, count in others.items())
-    found = objects(memories, "by_project")
-    for one in found[:_MAX_PROJECTS]:
-        name = field(one, "name") or field(one, "project") or "everywhere"
-        told = f"{counted(whole(one, 'memories'), 'memory', 'memories')}, {counted(whole(one, 'sessions'), 'session')}"
-        yield f"  {name}: {told}"
-    if len(found) > _MAX_PROJECTS:
-        yield f"  and {counted(len(found) - _MAX_PROJECTS, 'more project')}"
+    for project in memories.by_project[:_MAX_PROJECTS]:
+        name = plain(project.name or project.project) or "everywhere"
+        yield f"  {name}: {counted(project.memories, 'memory', 'memories')}, {counted(project.sessions, 'session')}"
+    if len(memories.by_project) > _MAX_PROJECTS:
+        yield f"  and {counted(len(memories.by_project) - _MAX_PROJECTS, 'more project')}"
 
 
-def _retold(retold: JsonObject) -> Iterator[str]:
-    given, said = whole(retold, "given_tokens"), whole(retold, "said_tokens")
-    if given and said:
+def _savings(savings: ContextSavings) -> Iterator[str]:
+    if savings.given_tokens and savings.said_tokens:
         yield (
-            f"  starts were given {given:,} tokens in all; the sessions that these sum up have {said:,} "
-            "in their prompts and closing messages alone"
+            f"  starts were given {savings.given_tokens:,} tokens in all; the sessions that these sum up have "
+            f"{savings.said_tokens:,} in their prompts and closing messages alone"
         )
 
 
-def _silent(silent: JsonObject) -> Iterator[str]:
-    found = objects(silent, "items")
-    if found:
+def _silent(silent: SilentItems) -> Iterator[str]:
+    if silent.items:
         yield bold("silent at the start of sessions, because none had use for it")
-    for one in found[:_MAX_SILENT]:
-        title = within(one_line(field(one, "title")), _MAX_TITLE_LENGTH)
-        yield f"  {field(one, 'id')}  {title} ({_ignored(one)})"
-    if len(found) > _MAX_SILENT:
-        yield f"  and {counted(len(found) - _MAX_SILENT, 'more item')}; --json lists them"
+    for item in silent.items[:_MAX_SILENT]:
+        title = within(one_line(plain(item.title)), _MAX_TITLE_LENGTH)
+        outcomes = f"{item.used} used, {item.ignored} ignored, {item.unknown} unknown"
+        yield f"  {plain(item.id)}  {title} ({outcomes})"
+    if len(silent.items) > _MAX_SILENT:
+        yield f"  and {counted(len(silent.items) - _MAX_SILENT, 'more item')}; --json lists them"
 
 
-def _ignored(one: JsonObject) -> str:
-    return ", ".join(f"{whole(one, outcome)} {outcome}" for outcome in OUTCOMES)
-
-
-def _model(model: JsonObject) -> Iterator[str]:
-    calls = whole(model, "calls")
-    if not calls:
+def _model(model: ModelUse) -> Iterator[str]:
+    if not model.calls:
         yield bold("model: not asked")
         return
-    cost = model.get("cost_usd")
-    dollars = f"${cost:.4f}" if isinstance(cost, int | float) else ""
-    yield bold(f"model: {counted(calls, 'call')}, {whole(model, 'tokens'):,} tokens, {dollars}")
-    outcomes = part(model, "by_outcome")
-    for what in outcomes:
-        spend = part(outcomes, what)
-        yield f"  {plain(what)}: {counted(whole(spend, 'calls'), 'call')}, {whole(spend, 'tokens'):,} tokens"
-    for one in objects(model, "estimates"):
+    yield bold(f"model: {counted(model.calls, 'call')}, {model.tokens:,} tokens, ${model.cost_usd:.4f}")
+    for outcome, spend in model.by_outcome.items():
+        yield f"  {plain(outcome)}: {counted(spend.calls, 'call')}, {spend.tokens:,} tokens"
+    for estimate in model.estimates:
         yield (
-            f"  estimate for {field(one, 'made_by')}: {whole(one, 'estimated'):,} tokens sent, it counted "
-            f"{whole(one, 'counted'):,} with its own frame ({field(one, 'ratio')} of it)"
+            f"  estimate for {plain(estimate.made_by)}: {estimate.estimated:,} tokens sent, it counted "
+            f"{estimate.counted:,} with its own frame ({estimate.ratio} of it)"
         )

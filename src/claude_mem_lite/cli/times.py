@@ -18,7 +18,7 @@ EXAMPLES = "for example 2026-03-01, 2026-03-01T14:30, 12h, 7d, '2 weeks ago', '3
 
 
 def parse_when(text: str, now: datetime, *, end_of_day: bool) -> datetime:
-    """The UTC moment a user means; a day means its first moment, or its last. ValueError when none is meant."""
+    """Return the UTC moment of a typed time; a day means its first or last moment. Raise ValueError for other text."""
     written = " ".join(text.lower().split())
     if written == "now":
         return now
@@ -40,7 +40,8 @@ def _back(now: datetime, number: int, unit: str) -> datetime:
 
 
 def _months_back(now: datetime, number: int) -> datetime:
-    """The same day of an earlier month, or its last: a month before the 31st of March is the end of February."""
+    """Return the same day of an earlier month, or the last day of a shorter month: a month before 31 March is the end
+    of February."""
     here = now.astimezone()
     year, month = divmod(here.year * 12 + here.month - 1 - number, 12)
     if year < 1:
@@ -51,7 +52,7 @@ def _months_back(now: datetime, number: int) -> datetime:
 
 
 def _named_day(written: str, today: date) -> date | None:
-    """Today, yesterday, or the last day of that name, which may be today."""
+    """Return today, yesterday, or the last day of a name, including today."""
     if written in ("today", "yesterday"):
         return today - timedelta(days=written == "yesterday")
     for number, name in enumerate(_DAYS):
@@ -61,7 +62,7 @@ def _named_day(written: str, today: date) -> date | None:
 
 
 def ago(written: object, now: datetime) -> str:
-    """How long ago an ISO time was, in the largest unit that fits; as it is when it is no such time."""
+    """Return the age of an ISO time in the largest unit that fits; any other text unchanged."""
     if not written:
         return "never"
     try:
@@ -72,7 +73,7 @@ def ago(written: object, now: datetime) -> str:
 
 
 def clock(written: object) -> str:
-    """An ISO time as a clock here shows it: `2026-03-01 14:30`; as it is when it is no such time."""
+    """Return an ISO time in local time, `2026-03-01 14:30`; any other text unchanged."""
     try:
         return datetime.fromisoformat(str(written)).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError):
@@ -80,12 +81,12 @@ def clock(written: object) -> str:
 
 
 def since(written: str) -> str:
-    """A moment on the command line as ISO 8601 in UTC; a day means its first moment."""
+    """Return a typed moment as ISO 8601 in UTC; a day means its first moment."""
     return _moment(written, end_of_day=False)
 
 
 def until(written: str) -> str:
-    """A moment on the command line as ISO 8601 in UTC; a day means its last moment."""
+    """Return a typed moment as ISO 8601 in UTC; a day means its last moment."""
     return _moment(written, end_of_day=True)
 
 

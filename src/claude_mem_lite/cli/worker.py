@@ -1,4 +1,4 @@
-"""The `worker` group, which is also the `claude-mem-worker` command: start, stop, status, run, drain."""
+"""Command group `worker`, also the command `claude-mem-worker`: start, stop, status, run, drain."""
 
 import sys
 import threading
@@ -10,16 +10,16 @@ import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import chosen_home, connect, json_option
-from claude_mem_lite.cli.output import field, print_json
-from claude_mem_lite.client.client import MAX_WORKERS, Client
-from claude_mem_lite.client.responses import Drained, whole
+from claude_mem_lite.cli.output import print_json
+from claude_mem_lite.client.base import MAX_WORKERS
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import is_answering, stop_worker
 from claude_mem_lite.errors import MemoryLiteError, WorkerEnded, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.responses.status import Drained, Health
 from claude_mem_lite.text import counted
 
 DRAIN_TIMEOUT_S = 60.0
-# Rules need less: who waits longer wants to know for what.
+# Rules need less time. After a longer wait the user wants to know the reason.
 MOMENT_S = 1.0
 
 worker = HelpfulGroup(
@@ -45,7 +45,7 @@ worker = HelpfulGroup(
 def start() -> None:
     """Start the worker in the background.
 
-    Does nothing when one runs already: there is one worker to a data folder.
+    Does nothing if a worker runs already: a data folder has one worker.
 
     \b
     Example:
@@ -56,12 +56,12 @@ def start() -> None:
     click.echo(f"The worker runs already, process {pid}." if was_up else f"Started the worker, process {pid}.")
 
 
-@worker.command(short_help="Stop the worker and wait until it is gone.")
+@worker.command(short_help="Stop the worker and wait for its end.")
 def stop() -> None:
-    """Stop the worker and wait until it is gone.
+    """Stop the worker and wait for its end.
 
-    It finishes or gives back what it holds; nothing is lost. The next hook or command starts it again; use
-    `claude-mem-lite off` to have it stay quiet.
+    The worker finishes or gives back its work; nothing is lost. The next hook or command starts it again; use
+    `claude-mem-lite off` to turn memory off.
 
     \b
     Example:
@@ -83,14 +83,14 @@ def status(as_json: bool) -> None:
       claude-mem-lite worker status --json
     """
     home = chosen_home()
-    try:
-        told: JsonObject = {"running": True, **Client(home).health().told}
-    except WorkerUnavailable:
-        told = {"running": False, "pid": None}
+    health: Health | None = None
+    with suppress(WorkerUnavailable):
+        health = Client(home).health()
     if as_json:
-        print_json({**told, "home": str(home.root), "socket": str(home.socket)})
-    elif told["running"]:
-        click.echo(f"The worker runs, process {field(told, 'pid')}, {field(told, 'queue_depth')} events waiting.")
+        state = {"running": True, **health.raw} if health else {"running": False, "pid": None}
+        print_json({**state, "home": str(home.root), "socket": str(home.socket)})
+    elif health:
+        click.echo(f"The worker runs, process {health.pid}, {health.queue_depth} events waiting.")
     else:
         click.echo("No worker runs. The next hook or command starts one.")
 
@@ -99,7 +99,7 @@ def status(as_json: bool) -> None:
 def run() -> None:
     """Run the worker in the foreground.
 
-    For service managers and for watching it work; Ctrl-C ends it.
+    For service managers, and for watching the worker; Ctrl-C ends it.
 
     \b
     Example:
@@ -114,7 +114,7 @@ def run() -> None:
     run_worker(home)
 
 
-@worker.command(short_help="Wait until everything captured is processed.")
+@worker.command(short_help="Wait until all captured events are processed.")
 @click.option(
     "--timeout",
     "timeout_s",
@@ -126,10 +126,10 @@ def run() -> None:
 @json_option
 @click.pass_context
 def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
-    """Wait until everything captured is processed.
+    """Wait until all captured events are processed.
 
-    Turns that are still open are processed as they are, and a model's answers are waited for. Exits 1 when
-    something is left after the timeout.
+    Open turns are processed as they are, and the answers of a model are awaited. Exits 1 when something is left after
+    the timeout.
 
     \b
     Examples:
@@ -137,42 +137,42 @@ def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
       claude-mem-lite worker drain --timeout 300 --json
     """
     outcome = _drain(timeout_s)
-    counts = outcome.counts
-    left = counts.raw + counts.processing
+    left = outcome.raw + outcome.processing
     if as_json:
         print_json(
             {
                 "drained": outcome.drained,
                 "left": left,
-                "done": counts.done,
-                "error": counts.error,
-                "skipped": counts.skipped,
+                "done": outcome.done,
+                "error": outcome.error,
+                "skipped": outcome.skipped,
             }
         )
     elif outcome.drained:
-        failed = f", {counts.error} failed (`claude-mem-lite queue --errors`)" if counts.error else ""
+        failed = f", {outcome.error} failed (`claude-mem-lite queue --errors`)" if outcome.error else ""
         click.echo(f"Everything is processed{failed}.")
     if not outcome.drained:
-        rest = f"{left} events are left" if left else "the model has not told everything"
+        rest = f"{left} events are left" if left else "the model has not answered everything"
         click.echo(f"{ctx.command_path}: {rest} after {timeout_s:g} s; run it again", err=True)
         ctx.exit(1)
 
 
 def _drain(timeout_s: float) -> Drained:
-    """Drain by one worker after another: one that finds a damaged database ends, and the next one recovers it."""
+    """Wait for the worker; after a worker that ended because of a corrupt database, wait for the next, which repairs
+    the database."""
     for _ in range(MAX_WORKERS):
         client = connect()
         began = time.monotonic()
-        with _telling_what_is_awaited(client), suppress(WorkerEnded):
+        with _showing_what_is_awaited(client), suppress(WorkerEnded):
             return client.drain(timeout_s)
         timeout_s = max(timeout_s - (time.monotonic() - began), 0)
     raise WorkerUnavailable("one worker after another has ended", f"look at the end of {chosen_home().worker_log}")
 
 
 @contextmanager
-def _telling_what_is_awaited(client: Client) -> Iterator[None]:
-    """Tell a person at a terminal, once, what takes more than a moment."""
-    timer = threading.Timer(MOMENT_S, _tell_what_is_awaited, [client])
+def _showing_what_is_awaited(client: Client) -> Iterator[None]:
+    """Print once, for a person at a terminal, the work that takes more than a moment."""
+    timer = threading.Timer(MOMENT_S, _print_what_is_awaited, [client])
     if sys.stderr.isatty():
         timer.start()
     try:
@@ -181,16 +181,16 @@ def _telling_what_is_awaited(client: Client) -> Iterator[None]:
         timer.cancel()
 
 
-def _tell_what_is_awaited(client: Client) -> None:
+def _print_what_is_awaited(client: Client) -> None:
     with suppress(WorkerUnavailable, WorkerRefused):
-        if line := awaited(client.health().told):
+        if line := awaited(client.health()):
             click.echo(line, err=True)
 
 
-def awaited(told: JsonObject) -> str:
-    """What is still to be done, by a worker's health, in a line; '' when there is nothing."""
-    turns = whole(told, "model_waiting")
-    events = whole(told, "queue_depth") - turns
+def awaited(health: Health) -> str:
+    """Return a line about the waiting events and turns; '' when nothing waits."""
+    turns = health.model_waiting
+    events = health.queue_depth - turns
     rest = [counted(events, "event")] if events > 0 else []
     rest += [f"the model: {counted(turns, 'turn')}"] if turns else []
     return f"Waiting for {' and '.join(rest)}…" if rest else ""

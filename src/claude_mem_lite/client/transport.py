@@ -1,6 +1,6 @@
-"""One JSON request to the worker over its Unix socket; the client is built on it, nothing else calls it.
+"""One JSON request to the worker over its Unix socket. Only the client calls this module.
 
-It never starts a worker and never retries: both are decisions of the caller."""
+`request` never starts a worker and never retries: both are decisions of the caller."""
 
 import http.client
 import json
@@ -44,10 +44,10 @@ def request(
     body: JsonObject | None = None,
     timeout_s: float = 30.0,
 ) -> JsonObject:
-    """The JSON object the worker on socket `path` answers with.
+    """Send a request to the worker on socket `path`, and return the JSON object of the response.
 
-    WorkerUnavailable when nobody answers, WorkerSilent when somebody does but not in time; NotFound,
-    Ambiguous or WorkerRefused when it says no."""
+    WorkerUnavailable if no worker answers, WorkerSilent if a worker does not answer in time; NotFound, Ambiguous or
+    WorkerRefused if the worker refuses."""
     connection = _UnixConnection(path, timeout_s)
     address = f"{target}?{urlencode(query, errors='replace')}" if query else target
     payload = None if body is None else json.dumps(body).encode()
@@ -63,7 +63,7 @@ def request(
     except (ConnectionError, FileNotFoundError) as error:
         raise WorkerUnavailable("no worker answers", "run `claude-mem-lite worker start`") from error
     except http.client.HTTPException as error:
-        raise WorkerRefused("what answers on the worker's socket does not speak HTTP", DOCTOR) from error
+        raise WorkerRefused("the program on the worker's socket does not speak HTTP", DOCTOR) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise WorkerUnavailable(f"the worker's socket {path} cannot be used ({reason})", DOCTOR) from error
@@ -84,10 +84,10 @@ def _read(status: int, content: bytes) -> JsonObject:
 
 
 def _refusal(status: int, given: JsonValue) -> MemoryLiteError:
-    told = given if isinstance(given, dict) else {}
-    kind = _REFUSALS.get(str(told.get("code")), WorkerRefused)
-    message = told.get("message") or f"the worker refused the request with status {status}"
-    return kind(str(message), str(told.get("next_step") or ""))
+    error = given if isinstance(given, dict) else {}
+    kind = _REFUSALS.get(str(error.get("code")), WorkerRefused)
+    message = error.get("message") or f"the worker refused the request with status {status}"
+    return kind(str(message), str(error.get("next_step") or ""))
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -107,7 +107,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 @contextmanager
 def _working_in(folder: Path) -> Iterator[None]:
-    """Stand in another folder for a moment; not for programs whose other threads use relative paths."""
+    """Change the working folder for a moment; not for programs whose other threads use relative paths."""
     before = os.open(".", os.O_RDONLY)
     try:
         os.chdir(folder)

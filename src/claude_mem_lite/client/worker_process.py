@@ -1,6 +1,7 @@
-"""The worker as a process: started when nobody answers, as `hook/starting.py` does it for hooks; found; ended.
+"""Worker process: start (as `hook/spawn_worker.py` does for hooks), detection, and end.
 
-For the command line, `install`, `doctor`, the MCP server and the page."""
+Used by the command line, `install`, `doctor`, the MCP server and the page.
+"""
 
 import fcntl
 import os
@@ -11,7 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from claude_mem_lite.client.client import MAX_WORKERS, Client
+from claude_mem_lite.client.base import MAX_WORKERS
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import WorkerRefused, WorkerUnavailable
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
@@ -24,7 +27,7 @@ _POLL_S = 0.02
 
 
 def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
-    """A client with a worker behind it, started when nobody answered; WorkerUnavailable when it cannot be."""
+    """Return a client of a running worker; start a worker if none answers. Raise WorkerUnavailable on failure."""
     client = Client(home, next_worker=partial(_follow, home, wait_s))
     if is_answering(client):
         return client
@@ -38,20 +41,20 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
 
 
 def _follow(home: Home, wait_s: float) -> None:
-    """Have a worker after one that is ending, which does not answer any more and has the lock until it is gone."""
+    """Start a worker after an ending worker, which no longer answers but holds the lock until its end."""
     client = Client(home)
-    wait_until(lambda: is_answering(client) or not _is_locked(home.worker_lock), time.monotonic() + STOP_WAIT_S)
+    wait_until(lambda: is_answering(client) or not _is_locked(home.worker_lock), Deadline.after(STOP_WAIT_S))
     ensure_worker(home, wait_s)
 
 
 def stop_worker(client: Client, wait_s: float = STOP_WAIT_S) -> bool:
-    """Ask the worker to end and wait until it has; False when none was there."""
+    """Ask the worker to end and wait for the end; return False without a worker."""
     try:
         client.ask_to_stop()
     except WorkerUnavailable:
         if not _is_locked(client.home.worker_lock):
             return False
-    if not wait_until(lambda: not is_there(client), time.monotonic() + wait_s):
+    if not wait_until(lambda: not is_there(client), Deadline.after(wait_s)):
         raise WorkerUnavailable(
             f"the worker was asked to stop but is still there after {wait_s:g} s",
             f"look into {client.home.worker_log}",
@@ -68,22 +71,22 @@ def is_answering(client: Client) -> bool:
 
 
 def is_there(client: Client) -> bool:
-    """Whether a worker has this home, be it one that does not answer yet or any more."""
+    """Return True if a worker has this home, even if the worker does not answer."""
     # Probing the lock while the worker still answers would be harmless but useless: look there last.
     return is_answering(client) or _is_locked(client.home.worker_lock)
 
 
-def wait_until(holds: Callable[[], bool], deadline: float) -> bool:
-    """Look again and again whether something holds, up to a moment of the monotonic clock."""
+def wait_until(holds: Callable[[], bool], deadline: Deadline) -> bool:
+    """Wait for a condition; return False if the deadline came first."""
     while not holds():
-        if time.monotonic() >= deadline:
+        if deadline.is_past():
             return False
         time.sleep(_POLL_S)
     return True
 
 
 def _is_locked(lock: Path) -> bool:
-    """Whether a worker lives, by the lock it holds: a process id may be a zombie's or another program's."""
+    """Return True if a worker holds the lock: a process id may belong to a zombie or to another program."""
     try:
         handle = os.open(lock, os.O_RDONLY)
     except OSError:
@@ -98,18 +101,19 @@ def _is_locked(lock: Path) -> bool:
 
 
 def _comes_up(home: Home, client: Client, wait_s: float) -> bool:
-    """Start a worker; whether one answers, be it another that was faster.
+    """Start a worker; return True if any worker answers.
 
-    A worker that finds another one ends at once with 0. When the other one was about to end, the home is free soon, and
-    a worker is started once more."""
-    deadline = time.monotonic() + wait_s
+    A worker that finds another worker ends at once with 0. If the other worker was about to end, the home is free soon,
+    and a worker is started once more.
+    """
+    deadline = Deadline.after(wait_s)
     for _ in range(MAX_WORKERS):
         was_held = _is_locked(home.worker_lock)
         if _start_and_wait(home, client, deadline) != 0:
             return is_answering(client)
-        until = min(time.monotonic() + AFTER_EXIT_WAIT_S, deadline)
-        wait_until(partial(_is_answering_or_free, client, was_held), until)
-        if is_answering(client) or time.monotonic() >= until:
+        soon = deadline.at_most(AFTER_EXIT_WAIT_S)
+        wait_until(partial(_is_answering_or_free, client, was_held), soon)
+        if is_answering(client) or soon.is_past():
             break
     return is_answering(client)
 
@@ -118,8 +122,8 @@ def _is_answering_or_free(client: Client, was_held: bool) -> bool:
     return is_answering(client) or (was_held and not _is_locked(client.home.worker_lock))
 
 
-def _start_and_wait(home: Home, client: Client, deadline: float) -> int | None:
-    """Start a worker and wait for an answer or its end; its exit status, None while it runs."""
+def _start_and_wait(home: Home, client: Client, deadline: Deadline) -> int | None:
+    """Start a worker and wait for an answer or for its end; return the exit status, None while the worker runs."""
     process = _start_worker(home)
     try:
         wait_until(lambda: is_answering(client) or process.poll() is not None, deadline)
@@ -130,7 +134,7 @@ def _start_and_wait(home: Home, client: Client, deadline: float) -> int | None:
 
 
 def _refuse_newer(home: Home) -> None:
-    """SchemaTooNew when that is why no worker can start."""
+    """Raise SchemaTooNew if a newer database keeps workers from starting."""
     from claude_mem_lite.db.integrity import refuse_newer  # here: the MCP server must not load SQLite to start
 
     refuse_newer(home.memory_db)
@@ -138,7 +142,7 @@ def _refuse_newer(home: Home) -> None:
 
 
 def worker_interpreter(home: Home) -> str:
-    """The interpreter `install` chose for the worker, else the one running now."""
+    """Return the interpreter that `install` chose for the worker, else the present interpreter."""
     try:
         # Not resolved further: a venv's python is itself a link, and only by its own name finds the venv.
         target = os.readlink(home.worker_python)
@@ -164,7 +168,7 @@ def _start_worker(home: Home) -> "subprocess.Popen[bytes]":
 
 
 def _worker_environment(home: Home) -> dict[str, str]:
-    """Ours, without what an agent put in for its own children: some of that is secret."""
+    """Return our environment without the variables that an agent sets for its children: some are secret."""
     foreign = {name for name in os.environ if name.startswith("CLAUDE") and not name.startswith(OWN_VARIABLES)}
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
     return {**kept, HOME_VARIABLE: str(home.root)}

@@ -1,4 +1,4 @@
-"""Layers -> the text given to an agent, never over its budget. One layer that fails costs only itself."""
+"""Layers -> the text injected at session start, never over its budget. A layer that fails costs only itself."""
 
 import logging
 import time
@@ -7,45 +7,46 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.layer_runner import OVERTIME, Connect, Found, find
+from claude_mem_lite.context.layer_runner import OVERTIME, Connect, LayerCandidates, run_layers
 from claude_mem_lite.context.layers.layer import Item, Layer
 from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.presets import BALANCED, LAST_RESORT, Preset
 from claude_mem_lite.context.project_setting import Setting, detect
 from claude_mem_lite.context.render import estimate_tokens
-from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.context.selection import Chosen, choose
-from claude_mem_lite.context.value_selection import NOT_WORTH_IT, choose_by_value
+from claude_mem_lite.context.request import ContextRequest
+from claude_mem_lite.context.selection import LayerSelection, layer_lines, select_by_share
+from claude_mem_lite.context.value_selection import NOT_WORTH_IT, select_by_value
+from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.models import ReceiptItem
 
 _NEVER_EMPTY_FROM = 300
 _SHARE_OF_DETECTION = 0.4
 _UNKNOWN = Setting()
 _LAST_NAMES = frozenset(layer.name for layer in LAST_RESORT)
-_BESIDES = "told with its session"
+_WITH_SESSION = "told with its session"
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """A layer that is not in the text."""
+class LayerSkip:
+    """Layer without lines in the text, with the reason."""
 
     layer: str
     reason: str
 
-    def written(self) -> str:
-        """As a receipt keeps it."""
+    def to_text(self) -> str:
+        """Return the form that receipts store."""
         return f"{self.layer}: {self.reason}"
 
     @classmethod
-    def read(cls, written: str) -> "Skipped":
-        layer, _, reason = written.partition(": ")
+    def from_text(cls, text: str) -> "LayerSkip":
+        layer, _, reason = text.partition(": ")
         return cls(layer, reason)
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A candidate with the layer it belongs to."""
+class LayerItem:
+    """Candidate with the name of its layer."""
 
     layer: str
     item: Item
@@ -53,36 +54,39 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What would be given: empty text when there is nothing worth saying."""
+    """Built context; the text is empty if no line is worth its tokens."""
 
     text: str
     tokens: int
     budget: int
     preset: str
     truncated: bool
-    chosen: tuple[Placed, ...]
-    left_out: tuple[Placed, ...]
-    """The candidates that are not in the text; each says why."""
-    layers_skipped: tuple[Skipped, ...]
+    chosen: tuple[LayerItem, ...]
+    left_out: tuple[LayerItem, ...]
+    """Candidates that are not in the text, each with a reason."""
+    layers_skipped: tuple[LayerSkip, ...]
     build_ms: float
 
     @property
     def layers(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.layer for one in self.chosen))
+        return tuple(dict.fromkeys(placed.layer for placed in self.chosen))
 
     @property
     def items(self) -> tuple[ReceiptItem, ...]:
-        """What is told of, for the receipt: one for each memory or session of a layer, in the order of the text, then
-        the memories that are told in the words of a session: they need not be given again."""
-        of_source: dict[tuple[str, str], list[Item]] = {}
-        for one in self.chosen:
-            of_source.setdefault((one.layer, one.item.source), []).append(one.item)
-        sources = {source for _, source in of_source}
-        besides = {id_: one.layer for one in self.chosen for id_ in one.item.tells if id_ not in sources}
-        return (*self._told(of_source), *(ReceiptItem(id_, layer, _BESIDES, 0) for id_, layer in besides.items()))
+        """Return the items of the receipt: per layer and source, in the order of the text, then the memories that lines
+        of sessions cover."""
+        by_source: dict[tuple[str, str], list[Item]] = {}
+        for placed in self.chosen:
+            by_source.setdefault((placed.layer, placed.item.source), []).append(placed.item)
+        sources = {source for _, source in by_source}
+        covered = {id_: placed.layer for placed in self.chosen for id_ in placed.item.covers if id_ not in sources}
+        return (
+            *self._receipt_items(by_source),
+            *(ReceiptItem(id_, layer, _WITH_SESSION, 0) for id_, layer in covered.items()),
+        )
 
     @staticmethod
-    def _told(of_source: Mapping[tuple[str, str], Sequence[Item]]) -> tuple[ReceiptItem, ...]:
+    def _receipt_items(by_source: Mapping[tuple[str, str], Sequence[Item]]) -> tuple[ReceiptItem, ...]:
         return tuple(
             ReceiptItem(
                 source,
@@ -91,112 +95,120 @@ class Context:
                 estimate_tokens("\n".join(item.line for item in items)),
                 items[0].score.total if items[0].score else None,
             )
-            for (layer, source), items in of_source.items()
+            for (layer, source), items in by_source.items()
         )
 
 
-def build(connect: Connect, occasion: Occasion, budget_tokens: int, preset: Preset = BALANCED) -> Context:
-    """The start context for an occasion, deterministic for the same store, occasion, budget and preset.
+def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset: Preset = BALANCED) -> Context:
+    """Build the start context; the result is deterministic for the same store, request, budget and preset.
 
-    `connect` opens the memory.db for reading, once for each layer."""
+    `connect` opens memory.db for reading, once for each layer."""
     began = time.perf_counter()
-    setting = _setting(connect, occasion) if preset.layers else _UNKNOWN
-    found = _found(connect, occasion, setting, preset.layers)
+    setting = _detect_setting(connect, request) if preset.layers else _UNKNOWN
+    candidates = _candidates_of(connect, request, setting, preset.layers)
 
-    def assemble(chosen: Sequence[Chosen]) -> str:
-        return _assemble(chosen, occasion)
+    def assemble(selections: Sequence[LayerSelection]) -> str:
+        return _assemble(selections, request)
 
     if preset.by_value:
-        chosen = choose_by_value(found, budget_tokens, assemble, setting.forecast)
+        selections = select_by_value(candidates, budget_tokens, assemble, setting.forecast)
     else:
-        chosen = choose(found, budget_tokens, assemble)
-    if preset.layers and budget_tokens >= _NEVER_EMPTY_FROM and not any(one.told for one in chosen):
-        # A preset may have nothing to say where there was work: what it was is better than nothing, in few words.
-        others = [one for one in found if one.layer.name not in _LAST_NAMES]
-        last = _last_resort(connect, occasion, setting, found)
-        chosen = [one for one in chosen if one.layer.name not in _LAST_NAMES]
-        chosen += choose(last, _NEVER_EMPTY_FROM, assemble)
-        found = [*others, *last]
-    skipped = _skipped(found, chosen)
-    text = assemble(chosen) or _standing_line(occasion, budget_tokens, preset, skipped)
+        selections = select_by_share(candidates, budget_tokens, assemble)
+    is_empty = not any(selection.selected for selection in selections)
+    if is_empty and preset.layers and budget_tokens >= _NEVER_EMPTY_FROM:
+        # The preset may select nothing although sessions exist: a few lines about them are better than no context.
+        others = [result for result in candidates if result.layer.name not in _LAST_NAMES]
+        last = _last_resort(connect, request, setting, candidates)
+        selections = [selection for selection in selections if selection.layer.name not in _LAST_NAMES]
+        selections += select_by_share(last, _NEVER_EMPTY_FROM, assemble)
+        candidates = [*others, *last]
+    skipped = _skipped(candidates, selections)
+    text = assemble(selections) or _standing_line(request, budget_tokens, preset, skipped)
     return Context(
         text=text,
         tokens=estimate_tokens(text),
         budget=budget_tokens,
         preset=preset.name,
-        truncated=any(one.is_cut() for one in chosen),
-        chosen=tuple(Placed(one.layer.name, item) for one in chosen for item in one.told),
-        left_out=tuple(Placed(one.layer.name, item) for one in chosen for item in one.left_out),
+        truncated=any(selection.is_cut() for selection in selections),
+        chosen=tuple(LayerItem(selection.layer.name, item) for selection in selections for item in selection.selected),
+        left_out=tuple(
+            LayerItem(selection.layer.name, item) for selection in selections for item in selection.left_out
+        ),
         layers_skipped=skipped,
         build_ms=round((time.perf_counter() - began) * 1000, 2),
     )
 
 
-def _standing_line(occasion: Occasion, budget_tokens: int, preset: Preset, skipped: Sequence[Skipped]) -> str:
-    """Return the context of a project that has nothing to tell: the first lesson is said in a new one.
+def _standing_line(request: ContextRequest, budget_tokens: int, preset: Preset, skipped: Sequence[LayerSkip]) -> str:
+    """Return the context of a project without memories: a new project may get its first lesson.
 
-    Nothing of a preset without layers, and nothing when time ran out: what was written ahead tells more."""
-    is_late = any(one.reason == OVERTIME for one in skipped)
-    if not (preset.layers and occasion.may_save) or occasion.since or is_late:
+    Return '' for a preset without layers, and after a timeout: the prerendered context says more."""
+    is_late = any(skip.reason == OVERTIME for skip in skipped)
+    if not (preset.layers and request.may_save) or request.since or is_late:
         return ""
     text = "\n".join((render.OPENING, render.SAVE_LESSONS, render.CLOSING))
     return text if estimate_tokens(text) <= budget_tokens else ""
 
 
-def _setting(connect: Connect, occasion: Occasion) -> Setting:
-    """What the folder and the last session are about; nothing when that cannot be told."""
-    now = time.monotonic()
-    until = now + _SHARE_OF_DETECTION * max(occasion.until - now, 0) if occasion.until is not None else None
+def _detect_setting(connect: Connect, request: ContextRequest) -> Setting:
+    """Return the setting of the folder and the last session; an empty setting if the detection fails."""
+    deadline = Deadline.after(request.limits.detect_s)
+    if request.deadline != NEVER:
+        deadline = request.deadline.share(_SHARE_OF_DETECTION)
     try:
         with closing(connect()) as db:
-            return detect(db, occasion.place, occasion.session, until)
-    except Exception as error:  # noqa: BLE001  the layers that do not need it are told all the same
+            return detect(db, request.location, request.session, deadline)
+    except Exception as error:  # noqa: BLE001  layers that need no setting still run
         log.warning("setting not detected", extra={"error": type(error).__name__})
         return _UNKNOWN
 
 
-def _found(connect: Connect, occasion: Occasion, setting: Setting, layers: Sequence[Layer]) -> list[Found]:
-    found = find(connect, occasion, setting, layers)
-    root = occasion.place.root
+def _candidates_of(
+    connect: Connect, request: ContextRequest, setting: Setting, layers: Sequence[Layer]
+) -> list[LayerCandidates]:
+    """Return the candidates of layers, without the path of the project in the lines."""
+    root = request.location.root
     return [
-        replace(one, items=[replace(item, line=render.without_places(item.line, root)) for item in one.items])
-        for one in found
+        replace(result, items=[replace(item, line=render.without_root(item.line, root)) for item in result.items])
+        for result in run_layers(connect, request, setting, layers)
     ]
 
 
-def _last_resort(connect: Connect, occasion: Occasion, setting: Setting, found: Sequence[Found]) -> list[Found]:
-    """The candidates that are told where a preset has nothing to say; what was found is not looked for again."""
-    known = {one.layer.name: one for one in found}
-    missing = [layer for layer in LAST_RESORT if layer.name not in known]
-    known |= {one.layer.name: one for one in _found(connect, occasion, setting, missing)}
-    return [known[layer.name] for layer in LAST_RESORT]
+def _last_resort(
+    connect: Connect, request: ContextRequest, setting: Setting, layers: Sequence[LayerCandidates]
+) -> list[LayerCandidates]:
+    """Return the candidates of the last resort; reuse the candidates found before."""
+    by_name = {candidates.layer.name: candidates for candidates in layers}
+    missing = [layer for layer in LAST_RESORT if layer.name not in by_name]
+    by_name |= {candidates.layer.name: candidates for candidates in _candidates_of(connect, request, setting, missing)}
+    return [by_name[layer.name] for layer in LAST_RESORT]
 
 
-def _skipped(found: Sequence[Found], chosen: Sequence[Chosen]) -> tuple[Skipped, ...]:
+def _skipped(layers: Sequence[LayerCandidates], selections: Sequence[LayerSelection]) -> tuple[LayerSkip, ...]:
     skipped = []
-    for candidates, one in zip(found, chosen, strict=True):
+    for candidates, selection in zip(layers, selections, strict=True):
         if candidates.problem:
-            skipped.append(Skipped(one.layer.name, candidates.problem))
-        elif not one.told:
-            weighed = any(item.left_out == NOT_WORTH_IT for item in one.left_out)
-            reason = NO_ROOM if one.is_cut() else "nothing worth its tokens" if weighed else "nothing to say"
-            skipped.append(Skipped(one.layer.name, reason))
+            skipped.append(LayerSkip(selection.layer.name, candidates.problem))
+        elif not selection.selected:
+            is_low = any(item.left_out == NOT_WORTH_IT for item in selection.left_out)
+            reason = NO_ROOM if selection.is_cut() else "nothing worth its tokens" if is_low else "nothing to say"
+            skipped.append(LayerSkip(selection.layer.name, reason))
     return tuple(skipped)
 
 
-def _assemble(chosen: Sequence[Chosen], occasion: Occasion) -> str:
-    """The text: the user's standing rules of all layers first, then everything else as notes for reference."""
-    rules = [item.line for one in chosen for item in one.told if item.is_users_rule]
+def _assemble(selections: Sequence[LayerSelection], request: ContextRequest) -> str:
+    """Return the text: the user's standing rules of all layers first, then all other lines as notes for reference."""
+    rules = [item.line for selection in selections for item in selection.selected if item.is_users_rule]
     notes = []
-    for one in chosen:
-        if lines := [item.line for item in one.told if not item.is_users_rule]:
-            notes += [one.layer.header, *lines, *one.more_lines()]
+    for selection in selections:
+        if own_lines := layer_lines([item for item in selection.selected if not item.is_users_rule]):
+            notes += [selection.layer.header, *own_lines, *selection.more_lines()]
     if notes:
-        preamble = render.NEWS_PREAMBLE if occasion.since else render.PREAMBLE
+        preamble = render.NEWS_PREAMBLE if request.since else render.PREAMBLE
         notes = [*([render.NOTES_HEADER] if rules else []), preamble, *notes]
     if rules:
         rules = [render.RULES_HEADER, render.RULES_PREAMBLE, *rules]
-    told = (*rules, *notes)
-    # News go to a session that has the line already.
-    save = [render.SAVE_LESSONS] if occasion.may_save and not occasion.since else []
-    return "\n".join((render.OPENING, *told, render.LOOK_DEEPER, *save, render.CLOSING)) if told else ""
+    lines = (*rules, *notes)
+    # A resumed session already has the line.
+    save = [render.SAVE_LESSONS] if request.may_save and not request.since else []
+    return "\n".join((render.OPENING, *lines, render.MORE_LINE, *save, render.CLOSING)) if lines else ""

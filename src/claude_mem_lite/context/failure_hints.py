@@ -1,19 +1,19 @@
-"""A tool call that failed -> what put the same failure right before. Called while a hook waits; reads only.
+"""Failed tool call -> fixes of the same failure in the past. Called while a hook waits; reads only.
 
-How far a fix is trusted is counted from what is stored each time, never added up. docs/failures.md has the rules."""
+The trust in a fix is counted from stored outcomes each time, never accumulated. docs/failures.md has the rules."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from claude_mem_lite.compress.rules.fix_pairing import is_usage_error
-from claude_mem_lite.compress.rules.repairs import describe_fix
 from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_step, anchors_of_words, failed_step
+from claude_mem_lite.compress.toolcalls.fix_pairing import is_usage_error
+from claude_mem_lite.compress.toolcalls.repairs import describe_fix
 from claude_mem_lite.compress.toolcalls.steps import Ran
-from claude_mem_lite.context.eligibility import Here
-from claude_mem_lite.context.item_block import Given
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.eligibility import Eligibility
+from claude_mem_lite.context.item_block import BlockItem
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.knowledge.confidence import is_learned, is_same_way
 from claude_mem_lite.models import GUIDANCE_KINDS, Memory, ToolCall
 from claude_mem_lite.safety.redact import redact, redact_json
@@ -21,145 +21,153 @@ from claude_mem_lite.store import memories, memory_links, receipts
 from claude_mem_lite.store.index import fts
 
 MIN_TRUST = 0.5
-"""A fix that is trusted less is not given."""
+"""Minimum trust of an injected fix."""
 _MAX_FIXES = 2
 _MAX_WARNINGS = 1
-_MAX_LOOKED_AT = 40
+_MAX_READ = 40
 
 
 @dataclass(slots=True)
-class Way:
-    """One way to put a failure right: the memories that tell of it, newest first, and what came of it."""
+class Fix:
+    """Fix of a failure with outcomes, and the memories that report the fix, newest first."""
 
-    told_by: list[Memory]
+    memories: list[Memory]
     anchors: frozenset[str]
     worked: dict[str, datetime] = field(default_factory=dict)
-    """The sessions in which the command passed after it, and when."""
+    """Sessions in which the command passed after the fix, with the time."""
     failed: set[str] = field(default_factory=set)
-    """The sessions in which it did not help, or something else did later."""
+    """Sessions in which the fix did not help, or another fix worked later."""
 
     def trust(self) -> float:
-        """How likely it is to help: 0.67 when it worked once, and half when it failed as often as it worked."""
+        """Return the probability of success: 0.67 after one success, 0.5 for equal numbers of successes and
+        failures."""
         return (len(self.worked) + 1) / (len(self.worked) + len(self.failed) + 2)
 
     def last(self) -> datetime:
-        """When it last worked."""
-        return max(self.worked.values(), default=self.told_by[0].created_at)
+        """Return the time of the last success."""
+        return max(self.worked.values(), default=self.memories[0].created_at)
 
     def note(self) -> str:
-        often = len(self.worked)
-        worked = f"worked {often} times, last {self.last():%Y-%m-%d}" if often > 1 else f"worked {self.last():%Y-%m-%d}"
-        vain = len(self.failed)
-        return worked + (f"; did not help {vain} time{'s' if vain > 1 else ''} since" if vain else "")
+        times = len(self.worked)
+        worked = f"worked {times} times, last {self.last():%Y-%m-%d}" if times > 1 else f"worked {self.last():%Y-%m-%d}"
+        failures = len(self.failed)
+        return worked + (f"; did not help {failures} time{'s' if failures > 1 else ''} since" if failures else "")
 
     def reason(self) -> str:
         count = len(self.worked) + len(self.failed)
         return f"same failure; worked in {len(self.worked)} of {count} sessions"
 
 
-def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told: Collection[str]) -> list[Given]:
-    """What helped when this call failed the same way before, the way that worked last first; mostly nothing.
+def known_fixes(
+    db: sqlite3.Connection, call: ToolCall, request: ContextRequest, already_given: Collection[str]
+) -> list[BlockItem]:
+    """Return the fixes of the same failure, latest success first, and written warnings; usually nothing.
 
-    A call whose exit code a pipe has hidden fails when its output is that of a failing run. `told` are the ids of what
-    the session knows already. A failure that nobody has put right yet is not told of,
-    unless somebody has written down what to know of it."""
-    step = failed_step(_redacted(call), occasion.place.root)
+    A call with an exit code hidden by a pipe counts as failed if the output is from a failing run. `already_given` has
+    the ids known to the session. A failure without a fix gives nothing, unless a memory warns about the failure."""
+    step = failed_step(_redacted(call), request.location.root)
     if step is None or (isinstance(step, Ran) and is_usage_error(step)):
         return []
     anchors = anchors_of_step(step)
-    # Who writes an error down leaves out where it came up.
+    # People write an error down without its location.
     as_written = {*anchors, *anchors_of_words(step)}
-    rows = fts.anchored_to(db, sorted(as_written), occasion.place.project, _MAX_LOOKED_AT)
+    rows = fts.anchored_to(db, sorted(as_written), request.location.project, _MAX_READ)
     if not rows:
         return []
-    here = Here(occasion, told)
-    found = [
+    eligibility = Eligibility(request, already_given)
+    applicable = [
         memory
         for _, memory in sorted(memories.by_seq(db, rows).items(), reverse=True)
-        if here.holds(memory) and not as_written.isdisjoint(memory.anchors)
+        if eligibility.applies(memory) and not as_written.isdisjoint(memory.anchors)
     ]
-    fixes = [
-        one for one in found if not set(anchors).isdisjoint(one.anchors) and (one.kind == "bugfix" or is_learned(one))
+    fix_memories = [
+        memory
+        for memory in applicable
+        if not set(anchors).isdisjoint(memory.anchors) and (memory.kind == "bugfix" or is_learned(memory))
     ]
-    written = [one for one in found if one.kind in GUIDANCE_KINDS and not is_learned(one)]
-    ways = ways_of(db, fixes, anchors)
-    stale = here.tellable([*fixes, *written])
+    written = [memory for memory in applicable if memory.kind in GUIDANCE_KINDS and not is_learned(memory)]
+    fixes = fixes_from(db, fix_memories, anchors)
+    stale = eligibility.eligible([*fix_memories, *written])
     warnings = [
-        Given(one, "written down for this failure", None, "guidance", is_stale=stale[one.id])
-        for one in written
-        if one.id in stale
+        BlockItem(memory, "written down for this failure", None, "guidance", is_stale=stale[memory.id])
+        for memory in written
+        if memory.id in stale
     ]
     first = warnings[:_MAX_WARNINGS]
-    return [*_fixes(ways, stale, told), *first, *here.opposites(db, first, "guidance")]
+    return [*_fixes(fixes, stale, already_given), *first, *eligibility.opposites(db, first, "guidance")]
 
 
 def _redacted(call: ToolCall) -> ToolCall:
-    """A call as it would be stored: a fingerprint of an error with a secret in it is made without the secret."""
+    """Return a call in stored form: a fingerprint must not depend on a secret."""
     if call.error is not None:
         return replace(call, error=redact(call.error))
     return replace(call, response=redact_json(call.response))
 
 
-def ways_of(db: sqlite3.Connection, fixes: Sequence[Memory], anchors: Collection[str]) -> list[Way]:
-    """The ways that fixes tell of, with what came of each, the one that worked last first."""
-    ways: list[Way] = []
-    # Fixes before what was learned from them: those say in which sessions it worked.
-    for one in sorted(fixes, key=lambda one: one.kind != "bugfix"):
-        concerned = frozenset(anchors) & set(one.anchors)
-        same = next((way for way in ways if way.anchors & concerned and is_same_way(way.told_by[0], one)), None)
+def fixes_from(db: sqlite3.Connection, fix_memories: Sequence[Memory], anchors: Collection[str]) -> list[Fix]:
+    """Return the fixes reported by memories, with outcomes, latest success first."""
+    fixes: list[Fix] = []
+    # Bugfixes before learned memories: bugfixes know the sessions of their successes.
+    for memory in sorted(fix_memories, key=lambda memory: memory.kind != "bugfix"):
+        shared = frozenset(anchors) & set(memory.anchors)
+        same = next((fix for fix in fixes if fix.anchors & shared and is_same_way(fix.memories[0], memory)), None)
         if same is None:
-            ways.append(Way([one], concerned))
+            fixes.append(Fix([memory], shared))
         else:
-            same.told_by.append(one)
-            same.anchors |= concerned
-    _count(db, ways)
-    for way in ways:
-        last, ours = way.last(), way.worked.keys()
-        others = [other for other in ways if other is not way and other.anchors & way.anchors]
-        way.failed |= {at for other in others for at, when in other.worked.items() if when > last and at not in ours}
-    return sorted(ways, key=lambda way: (way.last(), way.trust()), reverse=True)
+            same.memories.append(memory)
+            same.anchors |= shared
+    _count(db, fixes)
+    for fix in fixes:
+        last, ours = fix.last(), fix.worked.keys()
+        others = [other for other in fixes if other is not fix and other.anchors & fix.anchors]
+        fix.failed |= {
+            session for other in others for session, time in other.worked.items() if time > last and session not in ours
+        }
+    return sorted(fixes, key=lambda fix: (fix.last(), fix.trust()), reverse=True)
 
 
-def _count(db: sqlite3.Connection, ways: Sequence[Way]) -> None:
-    """Note for each way the sessions in which it worked, and those in which it was given in vain."""
-    way_of = {one.id: way for way in ways for one in way.told_by}
-    by_id = {one.id: one for way in ways for one in way.told_by}
-    for id_, session, at in memory_links.seen_in(db, list(way_of)):
-        way = way_of[id_]
-        if by_id[id_].kind == "bugfix" or way.told_by[0].kind != "bugfix":
-            _note(way.worked, session, at or by_id[id_].last_seen_at)
-    judged = receipts.judged_for_failures(db, list(way_of))
+def _count(db: sqlite3.Connection, fixes: Sequence[Fix]) -> None:
+    """Record for each fix the sessions with success, and the sessions with an injection in vain."""
+    fix_of = {memory.id: fix for fix in fixes for memory in fix.memories}
+    by_id = {memory.id: memory for fix in fixes for memory in fix.memories}
+    for id_, session, at in memory_links.seen_in(db, list(fix_of)):
+        fix = fix_of[id_]
+        if by_id[id_].kind == "bugfix" or fix.memories[0].kind != "bugfix":
+            _note(fix.worked, session, at or by_id[id_].last_seen_at)
+    judged = receipts.judged_for_failures(db, list(fix_of))
     for id_, session, outcome, at in judged:
         if outcome == "used":
-            _note(way_of[id_].worked, session, at)
+            _note(fix_of[id_].worked, session, at)
     for id_, session, outcome, _ in judged:
-        if outcome == "ignored" and session not in way_of[id_].worked:
-            way_of[id_].failed.add(session)
+        if outcome == "ignored" and session not in fix_of[id_].worked:
+            fix_of[id_].failed.add(session)
 
 
 def _note(worked: dict[str, datetime], session: str, at: datetime) -> None:
     worked[session] = max(at, worked.get(session, at))
 
 
-def _fixes(ways: Iterable[Way], stale: Mapping[str, bool], told: Collection[str]) -> list[Given]:
-    """The ways that may be told, each by the newest memory of it whose code is as it was, if there is one."""
-    given: list[Given] = []
-    for way in ways:
-        tellable = [one for one in way.told_by if one.id in stale]
-        # Who knows of a way by one memory knows it.
-        if not tellable or way.trust() < MIN_TRUST or any(one.id in told for one in way.told_by):
+def _fixes(fixes: Iterable[Fix], stale: Mapping[str, bool], already_given: Collection[str]) -> list[BlockItem]:
+    """Return the items of trusted fixes, each by its newest memory, preferably with unchanged code."""
+    items: list[BlockItem] = []
+    for fix in fixes:
+        candidates = [memory for memory in fix.memories if memory.id in stale]
+        # One memory of a fix is enough for a session to know the fix.
+        if not candidates or fix.trust() < MIN_TRUST or any(memory.id in already_given for memory in fix.memories):
             continue
-        best = min(tellable, key=lambda one: (one.kind != "bugfix", stale[one.id], -one.last_seen_at.timestamp()))
-        # The error was just seen, and who knows who wrote it: the cause, what was done and what proved it are told.
-        given.append(
-            Given(
+        best = min(
+            candidates, key=lambda memory: (memory.kind != "bugfix", stale[memory.id], -memory.last_seen_at.timestamp())
+        )
+        # The agent has just seen the error, whose author is unknown: only cause, fix and proof are shown.
+        items.append(
+            BlockItem(
                 best,
-                way.reason(),
-                round(way.trust(), 2),
+                fix.reason(),
+                round(fix.trust(), 2),
                 "fix",
-                way.note(),
+                fix.note(),
                 stale[best.id],
-                told=describe_fix(best),
+                line=describe_fix(best),
             )
         )
-    return given[:_MAX_FIXES]
+    return items[:_MAX_FIXES]

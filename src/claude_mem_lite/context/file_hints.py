@@ -1,6 +1,6 @@
-"""A file that is read or edited -> what would change what is done there: lessons, decisions, causes, discoveries.
+"""File that is read or edited -> memories to know before: lessons, decisions, causes, discoveries.
 
-Called while a hook waits; reads only. That a file was edited is not told: nobody is interrupted for that."""
+Called while a hook waits; reads only. A plain edit in the past is no reason to interrupt."""
 
 import math
 import os
@@ -10,19 +10,19 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.code.syntax.anchors import read_anchor
-from claude_mem_lite.compress.prose.mentions import GENERAL_NAMES, NAME, TELLING_NAME, files_named
-from claude_mem_lite.context.eligibility import Here
-from claude_mem_lite.context.item_block import Given
-from claude_mem_lite.context.reason import FOUND_OUT, reason_in
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.compress.prose.mentions import CODE_NAME, GENERAL_NAMES, NAME, files_named
+from claude_mem_lite.context.eligibility import Eligibility
+from claude_mem_lite.context.item_block import BlockItem
+from claude_mem_lite.context.reason import FINDING_KINDS, reason_in
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import factor, is_stated
-from claude_mem_lite.context.similarity import Said
+from claude_mem_lite.context.similarity import StemmedText
 from claude_mem_lite.models import Kind, Memory, Tally
 from claude_mem_lite.store import memories, receipts, symbol_changes
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import query_words, tokens_of
 
-MOST = 3
+MAX_ITEMS = 3
 SOURCE = "file"
 _WEIGHTS: dict[Kind, float] = {
     "rule": 1.0,
@@ -39,59 +39,64 @@ _WEIGHTS: dict[Kind, float] = {
 _MAX_SYMBOLS = 24
 _MIN_NAME_LENGTH = 6
 _MAX_CHECKED = 2
-_MAX_FILES_OF_ITS_OWN = 2
-_SAYS_THE_SAME = 0.9
+_MAX_OWN_FILES = 2
+_SAME_SHARE = 0.9
 _DAYS_TO_HALF = 90
-_MAX_LOOKED_AT = 60
+_MAX_READ = 60
 _MAX_NAMES = 24
 _MAX_PATH_LENGTH = 1_000
-# What names more files than this is about none of them in particular.
+# A memory that names more files is about none of them in particular.
 _MAX_FILES = 5
 _SECONDS_A_DAY = 86_400
 
 
-def about_file(db: sqlite3.Connection, path: str, occasion: Occasion, told: Collection[str]) -> list[Given]:
-    """Return what is known of a file that would change what is done there, the weightiest first, three at most; nothing
-    for a file that is not of the project. `told` are the ids of what the session knows already."""
-    file = name_in(occasion.place.root, path)
+def about_file(
+    db: sqlite3.Connection, path: str, request: ContextRequest, already_given: Collection[str]
+) -> list[BlockItem]:
+    """Return up to three memories that would change the work on a file, highest weight first.
+
+    Files outside of the project have none. `already_given` has the ids known to the session."""
+    file = relative_path(request.location.root, path)
     if not file:
         return []
-    here = Here(occasion, told)
-    found = {memory.id: (memory, line) for memory, line in _found(db, file, occasion) if here.holds(memory)}
-    stale = here.tellable([memory for memory, _ in found.values()])
+    eligibility = Eligibility(request, already_given)
+    memory_lines = {
+        memory.id: (memory, line) for memory, line in _about(db, file, request) if eligibility.applies(memory)
+    }
+    stale = eligibility.eligible([memory for memory, _ in memory_lines.values()])
     if not stale:
         return []
     tallies = receipts.tallies_since_last_seen(db, list(stale), at_need=True)
-    given: list[Given] = []
-    for memory, line in (found[id_] for id_ in stale):
+    items: list[BlockItem] = []
+    for memory, line in (memory_lines[id_] for id_ in stale):
         useful = factor(tallies.get(memory.id, Tally()), is_stated=is_stated(memory))
-        weight = round(_weight(memory, occasion) * useful, 3)
-        given.append(Given(memory, f"about {file}", weight, SOURCE, is_stale=stale[memory.id], told=line))
-    given.sort(key=lambda one: (one.score or 0.0, one.memory.last_seen_at), reverse=True)
-    chosen = [replace(one, note=here.since(one.memory)) for one in _each_once(given)[:MOST]]
-    return [*chosen, *here.opposites(db, chosen, SOURCE)]
+        weight = round(_weight(memory, request) * useful, 3)
+        items.append(BlockItem(memory, f"about {file}", weight, SOURCE, is_stale=stale[memory.id], line=line))
+    items.sort(key=lambda item: (item.score or 0.0, item.memory.last_seen_at), reverse=True)
+    chosen = [replace(item, note=eligibility.since(item.memory)) for item in _each_once(items)[:MAX_ITEMS]]
+    return [*chosen, *eligibility.opposites(db, chosen, SOURCE)]
 
 
-def _each_once(given: Sequence[Given]) -> list[Given]:
-    """Return those that say something of their own: a fault that came back is told by the lesson of it alone."""
-    kept: list[tuple[Given, Said]] = []
-    for one in given:
-        said = Said(one.told or one.memory.title)
-        if not any(said.share_in(other) >= _SAYS_THE_SAME for _, other in kept):
-            kept.append((one, said))
-    return [one for one, _ in kept]
+def _each_once(items: Sequence[BlockItem]) -> list[BlockItem]:
+    """Return items without repetition: a fault that came back is shown by the lesson alone."""
+    distinct: list[tuple[BlockItem, StemmedText]] = []
+    for item in items:
+        text = StemmedText(item.line or item.memory.title)
+        if not any(text.share_in(other) >= _SAME_SHARE for _, other in distinct):
+            distinct.append((item, text))
+    return [item for item, _ in distinct]
 
 
-def _found(db: sqlite3.Connection, file: str, occasion: Occasion) -> Iterator[tuple[Memory, str]]:
-    """Yield the memories that are about a file, each with its line; '' for those that are told by their title."""
-    project = occasion.place.project
+def _about(db: sqlite3.Connection, file: str, request: ContextRequest) -> Iterator[tuple[Memory, str]]:
+    """Yield the memories about a file, each with a line; '' for a memory that is shown by title."""
+    project = request.location.project
     names = _Names(db, project, file)
-    for memory in memories.by_seq(db, fts.about_files(db, _asked_for(file), project, _MAX_LOOKED_AT)).values():
-        if memory.kind in _WEIGHTS and memory.kind not in FOUND_OUT and is_about(memory, file):
+    for memory in memories.by_seq(db, fts.about_files(db, _names_of(file), project, _MAX_READ)).values():
+        if memory.kind in _WEIGHTS and memory.kind not in FINDING_KINDS and is_about(memory, file):
             line = "" if is_stated(memory) else reason_in(memory, names.may_be_in)
             if line or memory.kind != "decision" or is_stated(memory):
                 yield memory, line
-    rows = fts.of_kinds_naming(db, [*_telling_names(file), *names.symbols], FOUND_OUT, project, _MAX_LOOKED_AT)
+    rows = fts.of_kinds_naming(db, [*_specific_names(file), *names.symbols], FINDING_KINDS, project, _MAX_READ)
     for memory in memories.by_seq(db, rows).values():
         if not (is_about(memory, file) or names.may_be_in(f"{memory.title}\n{memory.summary}")):
             continue
@@ -101,73 +106,75 @@ def _found(db: sqlite3.Connection, file: str, occasion: Occasion) -> Iterator[tu
 
 
 def _is_rare(memory: Memory, line: str, file: str) -> bool:
-    """Return whether a memory tells much about a file: it has few others, or its line has a word of the path."""
+    """Return whether a memory is specific to a file: few other files, or a word of the path in the line."""
     if len(memory.files) > _MAX_FILES:
         return False
     path = posixpath.splitext(file)[0].split("/")
     words = {word for part in path if part.lower() not in GENERAL_NAMES for word in query_words(part)}
-    return len(memory.files) <= _MAX_FILES_OF_ITS_OWN or not words.isdisjoint(tokens_of(line))
+    return len(memory.files) <= _MAX_OWN_FILES or not words.isdisjoint(tokens_of(line))
 
 
 class _Names:
-    """What a text may call a file by: its path, and the functions and classes that sessions changed in it."""
+    """Names of a file in texts: the path, and the functions and classes that sessions changed in the file."""
 
     def __init__(self, db: sqlite3.Connection, project: str, file: str) -> None:
         self._db, self._project, self._file = db, project, file
         bare = (name.rpartition(".")[2] for name in symbol_changes.newest_names(db, project, file, _MAX_SYMBOLS))
-        telling = (name for name in bare if len(name) >= _MIN_NAME_LENGTH and TELLING_NAME.search(name))
-        self.symbols = tuple(dict.fromkeys(telling))
+        specific = (name for name in bare if len(name) >= _MIN_NAME_LENGTH and CODE_NAME.search(name))
+        self.symbols = tuple(dict.fromkeys(specific))
 
     def may_be_in(self, line: str) -> bool:
-        """Return whether a line names the file, or a function or class that others may have too."""
+        """Return whether a line names the file, or a function or class that other files may have too."""
         return self._is_file_in(line) or not set(self.symbols).isdisjoint(NAME.findall(line))
 
     def are_in(self, line: str) -> bool:
-        """Return whether a line names the file, or a function or class that is in no other."""
+        """Return whether a line names the file, or a function or class of no other file."""
         if self._is_file_in(line):
             return True
-        said = [name for name in dict.fromkeys(NAME.findall(line)) if name in self.symbols]
+        names = [name for name in dict.fromkeys(NAME.findall(line)) if name in self.symbols]
         return any(
-            not symbol_changes.is_elsewhere(self._db, self._project, self._file, name) for name in said[:_MAX_CHECKED]
+            not symbol_changes.is_elsewhere(self._db, self._project, self._file, name) for name in names[:_MAX_CHECKED]
         )
 
     def _is_file_in(self, line: str) -> bool:
         return any(_is_meant(name, self._file) and not _is_general(name) for name in files_named(line))
 
 
-def _telling_names(file: str) -> list[str]:
+def _specific_names(file: str) -> list[str]:
     name = posixpath.basename(file)
     return [file if name.lower() in GENERAL_NAMES else name]
 
 
-def name_in(root: str, path: str) -> str:
-    """A path as seen from the root of the checkout; '' when it is not in there."""
+def relative_path(root: str, path: str) -> str:
+    """Return a path relative to the root of the checkout; '' for a path outside."""
     if not root or not path or len(path) > _MAX_PATH_LENGTH or "\0" in path:
         return ""
     whole = posixpath.normpath(path if path.startswith("/") else posixpath.join(root, path))
     if inside := _below(root, whole):
         return inside
-    # The client may spell its folders through a link; the root is spelt without any.
+    # The client may spell folders through a symbolic link; the root is resolved.
     folder, name = posixpath.split(whole)
     return _below(root, posixpath.join(os.path.realpath(folder), name))
 
 
 def is_about(memory: Memory, file: str) -> bool:
-    """Whether a memory is about this file: it names it among few, or is tied to code in it. In the user's own words the
-    end of its path is enough, or a folder that it is in. What holds everywhere is about a file only by those words."""
+    """Return whether a memory is about a file: names it among few files, or is anchored to code of the file.
+
+    In statements of the user the end of the path is enough, or a folder of the file. Universal memories are about a
+    file only by statements of the user."""
     if memory.scope == "universal":
-        return is_stated(memory) and any(_is_meant(one, file) and not _is_general(one) for one in memory.files)
+        return is_stated(memory) and any(_is_meant(path, file) and not _is_general(path) for path in memory.files)
     if len(memory.files) <= _MAX_FILES and file in memory.files:
         return True
-    tied = (anchor for text in memory.anchors if (anchor := read_anchor(text)))
-    places = {*(symbol.file for symbol in memory.symbols), *(anchor.file for anchor in tied)}
-    if len(places) <= _MAX_FILES and file in places:
+    anchors = (anchor for text in memory.anchors if (anchor := read_anchor(text)))
+    anchored_files = {*(symbol.file for symbol in memory.symbols), *(anchor.file for anchor in anchors)}
+    if len(anchored_files) <= _MAX_FILES and file in anchored_files:
         return True
-    return is_stated(memory) and any(_is_meant(one, file) for one in memory.files)
+    return is_stated(memory) and any(_is_meant(path, file) for path in memory.files)
 
 
-def _weight(memory: Memory, occasion: Occasion) -> float:
-    days = max((occasion.now - memory.last_seen_at).total_seconds() / _SECONDS_A_DAY, 0.0)
+def _weight(memory: Memory, request: ContextRequest) -> float:
+    days = max((request.now - memory.last_seen_at).total_seconds() / _SECONDS_A_DAY, 0.0)
     recency = 1.0 if is_stated(memory) else 1 / (1 + days / _DAYS_TO_HALF)
     rarity = 1 / math.sqrt(max(len(memory.files), 1))
     return _WEIGHTS[memory.kind] * memory.confidence * memory.trust * recency * rarity
@@ -178,22 +185,22 @@ def _below(root: str, path: str) -> str:
     return path[len(start) :] if path.startswith(start) else ""
 
 
-def _asked_for(file: str) -> list[str]:
-    """What a file may be called: its path, its name unless many have that one, and the folders it is in."""
+def _names_of(file: str) -> list[str]:
+    """Return the names of a file: the path, the name unless common, and the folders."""
     *folders, name = file.split("/")
-    telling = [one for one in (*folders, name) if one.lower() not in GENERAL_NAMES]
-    paths = ["/".join(folders[: at + 1]) for at in range(len(folders))]
-    return list(dict.fromkeys((file, *telling, *paths)))[:_MAX_NAMES]
+    specific = [name for name in (*folders, name) if name.lower() not in GENERAL_NAMES]
+    paths = ["/".join(folders[: index + 1]) for index in range(len(folders))]
+    return list(dict.fromkeys((file, *specific, *paths)))[:_MAX_NAMES]
 
 
-def _is_meant(said: str, file: str) -> bool:
-    """Whether a path as people write it means a file: by its end, or by a folder it is in."""
-    bare = said.removeprefix("./").rstrip("/")
+def _is_meant(written: str, file: str) -> bool:
+    """Return whether a path as people write it means a file: by its end, or by a folder."""
+    bare = written.removeprefix("./").rstrip("/")
     if not bare or (_is_general(bare) and bare != file):
         return False
-    is_folder = said.endswith("/") and f"/{bare}/" in f"/{file}"
+    is_folder = written.endswith("/") and f"/{bare}/" in f"/{file}"
     return is_folder or file == bare or file.endswith(f"/{bare}")
 
 
-def _is_general(said: str) -> bool:
-    return said.removeprefix("./").rstrip("/").lower() in GENERAL_NAMES
+def _is_general(written: str) -> bool:
+    return written.removeprefix("./").rstrip("/").lower() in GENERAL_NAMES

@@ -1,27 +1,27 @@
-"""Past sessions -> the files that the next one will probably touch, each with its share of the coming work.
+"""Past sessions -> files that the next session will probably touch, each with a share of the coming work.
 
-A file that was edited lately, often or on this branch, or that `git status` names, is likely to be touched again. To
-know of a file that every session touches is worth little. docs/context.md has the figures."""
+Files edited lately, often or on the same branch, and files named by `git status`, are probable. A file that every
+session touches gets a low share. docs/context.md has the figures."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-SESSIONS = 100
-"""How many past sessions are counted."""
+MAX_SESSIONS = 100
+"""Number of past sessions that count."""
 _FADE = 0.93
-"""Each session counts this much of the one after it."""
+"""Weight of a session relative to the next newer session."""
 _SAME_BRANCH = 3.0
 _TOUCHED_NOW = 3.0
-"""Evidence of a file that has changes which are not committed; one session ago counts 1."""
+"""Evidence of uncommitted changes in a file; an edit in the last session counts 1."""
 _CERTAINTY = 0.3
 USUAL_BRANCHES = frozenset(("", "main", "master", "trunk", "develop", "dev"))
-"""Their names say nothing of the work done there."""
+"""Branch names without information about the work."""
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
-    """The files that a session edited, by their path from the root, and the branch that it was on."""
+class EditedFiles:
+    """Files that a session edited, relative to the root, and the branch of the session."""
 
     branch: str
     files: tuple[str, ...]
@@ -29,25 +29,25 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Shares of the coming work by file; all together 1, or none when nothing is known."""
+    """Shares of the coming work by file; the sum is 1, or 0 without evidence."""
 
     shares: Mapping[str, float] = field(default_factory=dict)
     sessions: int = 0
-    """How many past sessions it was made from."""
+    """Number of past sessions behind the forecast."""
 
     def share(self, files: Iterable[str]) -> float:
-        """Return how much of the coming work files are expected to be."""
-        # fsum: the same value whatever the order of the set, which differs from process to process
+        """Return the share of the coming work that files are expected to be."""
+        # fsum: the order of a set differs between processes and must not change the sum
         return math.fsum(self.shares.get(file, 0.0) for file in set(files))
 
-    def telling(self, files: Sequence[str], most: int) -> list[str]:
-        """Return the files that tell most of the coming work, in their order."""
-        best = sorted(dict.fromkeys(files), key=lambda file: -self.shares.get(file, 0.0))[:most]
+    def most_expected(self, files: Sequence[str], limit: int) -> list[str]:
+        """Return the files with the highest shares, in their given order."""
+        best = sorted(dict.fromkeys(files), key=lambda file: -self.shares.get(file, 0.0))[:limit]
         return [file for file in dict.fromkeys(files) if file in best]
 
 
-def forecast(past: Sequence[Edited], branch: str, touched: Iterable[str]) -> Forecast:
-    """Return the forecast for a session on a branch, by the sessions before it, the newest first."""
+def forecast(past: Sequence[EditedFiles], branch: str, touched: Iterable[str]) -> Forecast:
+    """Return the forecast for a session on a branch, from earlier sessions, newest first."""
     evidence: dict[str, float] = {}
     sessions: dict[str, int] = {}
     for age, session in enumerate(past):
@@ -62,7 +62,7 @@ def forecast(past: Sequence[Edited], branch: str, touched: Iterable[str]) -> For
         file: (1 - math.exp(-_CERTAINTY * seen)) * math.log((len(past) + 1) / sessions.get(file, 1))
         for file, seen in evidence.items()
     }
-    # In a project with one session every file is in all of them, and yet one of them will be touched.
+    # Without past sessions every logarithm is 0; then the evidence itself is the forecast.
     if not any(expected.values()):
         expected = evidence
     total = math.fsum(expected.values())

@@ -1,7 +1,7 @@
-"""What was chosen for a moment of need -> the text that is given: one form for prompts, failures, files and answers.
+"""Chosen items -> the injected text, in the same form for prompts, failures, files and answers.
 
-The user's standing rules have a frame of their own; all else is for reference. Never over its budget; nothing that a
-memory says can close the block or begin a line of its frame."""
+The user's standing rules have a separate frame; all other items are for reference. Never over budget; no memory can
+close the block or begin a line of the frame."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -9,114 +9,116 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.layers.contradictions import side_by_side
+from claude_mem_lite.context.layers.contradictions import group_contradictions
 from claude_mem_lite.context.render import estimate_tokens, fits
 from claude_mem_lite.context.selection import groups
 from claude_mem_lite.context.user_rules import is_users_rule
 from claude_mem_lite.models import Memory, ReceiptItem, without_request
 from claude_mem_lite.text import counted, time_ago, unframed
 
-LOOK_DEEPER = "More of these: `claude-mem-lite show ID`."
+MORE_LINE = "More of these: `claude-mem-lite show ID`."
 _FOLLOW = "to be followed unless the user says otherwise"
 _MAX_HEAD_LENGTH = 200
-_MAX_TOLD_LENGTH = 320
+_MAX_WHOLE_LENGTH = 320
 _MAX_SHORT_HEAD_LENGTH = 120
 _MAX_LINE_LENGTH = 300
 _MAX_NOTE_LENGTH = 160
 _MAX_EXCERPT_LENGTH = 1000
 _MAX_FILES = 3
-# Of a text of megabytes only the beginning is looked at: cleaning all of it takes longer than anybody waits.
-_LOOKED_AT = 20
+# Only the beginning of a huge text is read: cleaning megabytes would exceed every deadline.
+_READ_FACTOR = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """One memory chosen for a moment."""
+class BlockItem:
+    """Memory chosen for an injection."""
 
     memory: Memory
     reason: str
-    """Why it won, for the receipt and for whoever wants it explained."""
+    """Reason of the choice, for the receipt and for explanations."""
     score: float | None
     source: str
-    """What hit rates are counted by: `guidance`, `decision`, `failure`, `fix`, `file` …"""
+    """Group for hit rates: `guidance`, `decision`, `failure`, `fix`, `file` …"""
     note: str = ""
-    """Further words after the head: how often it worked, what it conflicts with."""
+    """Note after the head: number of successes, conflicts."""
     is_stale: bool = False
     is_dated: bool = False
-    """Its date is told instead of its age: it is to be compared with another."""
+    """Shows the date instead of the age, for comparison with another memory."""
     with_next: bool = False
-    """It is told together with the one after it, or not at all."""
-    told: str = ""
-    """What is told in place of its title and summary, when those are not to be repeated."""
+    """Shown together with the next item, or not at all."""
+    line: str = ""
+    """Text instead of title and summary, if those must not be repeated."""
     label: str = ""
-    """What it is called in place of its kind."""
+    """Text instead of the kind."""
     excerpt: str = ""
-    """What is told in place of its summary: the sentences of it that answer a question."""
+    """Text instead of the summary: the sentences that answer a question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The text, and what is in it, in its order; all empty when nothing fits."""
+    """Text with its receipt items in order; empty if no item fits."""
 
     text: str = ""
     items: tuple[ReceiptItem, ...] = ()
     tokens: int = 0
 
 
-def block(items: Sequence[Given], now: datetime, budget_tokens: int, title: str = "memory", root: str = "") -> Block:
-    """As many of the items as fit, the first ones first: one line each, and in full as far as there is room.
+def block(
+    items: Sequence[BlockItem], now: datetime, budget_tokens: int, title: str = "memory", root: str = ""
+) -> Block:
+    """Return as many items as fit, first items first: a line each, and in full while room remains.
 
-    `root` is the folder of the project: its path is left out."""
-    forms = [_Forms(tuple(_form(one, now, root) for one in group)) for group in groups(items)]
-    told: list[_Forms] = []
+    `root` is the folder of the project; the path is removed from texts."""
+    forms = [_Forms(tuple(_form(item, now, root) for item in group)) for group in groups(items)]
+    selected: list[_Forms] = []
     for group in forms:
-        if fits(_assemble([*told, group], title), budget_tokens):
-            told.append(group)
-    for at, group in enumerate(told):
-        fuller = [*told[:at], replace(group, is_full=True), *told[at + 1 :]]
+        if fits(_assemble([*selected, group], title), budget_tokens):
+            selected.append(group)
+    for index, group in enumerate(selected):
+        fuller = [*selected[:index], replace(group, is_full=True), *selected[index + 1 :]]
         if fits(_assemble(fuller, title), budget_tokens):
-            told = fuller
-    if not told:
+            selected = fuller
+    if not selected:
         return Block()
-    text = _assemble(told, title)
-    return Block(text, tuple(item for group in told for item in group.receipts()), estimate_tokens(text))
+    text = _assemble(selected, title)
+    return Block(text, tuple(item for group in selected for item in group.receipts()), estimate_tokens(text))
 
 
-def with_relations(db: sqlite3.Connection, items: Sequence[Given]) -> list[Given]:
-    """The items with what is to be said of others: what they contradict, next to each other, and what they replaced."""
-    by_id = {one.memory.id: one for one in items}
-    memories = [one.memory for one in by_id.values()]
-    told: list[Given] = []
-    for group in side_by_side(db, memories, memories):
-        for one in group:
-            given = by_id[one.memory.id]
-            note = "; ".join(part for part in (given.note, one.note) if part)
-            told.append(replace(given, note=note, is_dated=one.is_dated, with_next=one is not group[-1]))
-    return told
+def with_relations(db: sqlite3.Connection, items: Sequence[BlockItem]) -> list[BlockItem]:
+    """Return the items with notes about contradictions and replacements, contradicting items together."""
+    by_id = {item.memory.id: item for item in items}
+    memories = [item.memory for item in by_id.values()]
+    annotated: list[BlockItem] = []
+    for group in group_contradictions(db, memories, memories):
+        for related in group:
+            item = by_id[related.memory.id]
+            note = "; ".join(part for part in (item.note, related.note) if part)
+            annotated.append(replace(item, note=note, is_dated=related.is_dated, with_next=related is not group[-1]))
+    return annotated
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """An item as it can be told."""
+    """Item in its full and short form."""
 
-    given: Given
+    item: BlockItem
     full: str
     short: str
 
     @property
     def is_rule(self) -> bool:
-        return is_users_rule(self.given.memory)
+        return is_users_rule(self.item.memory)
 
 
 @dataclass(frozen=True, slots=True)
 class _Forms:
-    """Items that are told together."""
+    """Items that are shown together."""
 
     forms: tuple[_Form, ...]
     is_full: bool = False
 
     def lines(self, *, rules: bool) -> list[str]:
-        """Their lines: of the user's standing rules, or of all others."""
+        """Return the lines of the user's standing rules, or of all other items."""
         chosen = [form for form in self.forms if form.is_rule is rules]
         return [form.full if self.is_full else form.short for form in chosen]
 
@@ -125,15 +127,15 @@ class _Forms:
 
     def receipts(self) -> Iterator[ReceiptItem]:
         for form in self.forms:
-            one, line = form.given, form.full if self.is_full else form.short
-            yield ReceiptItem(one.memory.id, one.source, one.reason, estimate_tokens(line), one.score)
+            item, line = form.item, form.full if self.is_full else form.short
+            yield ReceiptItem(item.memory.id, item.source, item.reason, estimate_tokens(line), item.score)
 
 
-def _assemble(told: Sequence[_Forms], title: str) -> str:
-    """The user's standing rules in a frame of their own, then everything else for reference."""
-    rules = [line for group in told for line in group.lines(rules=True)]
-    others = [line for group in told for line in group.lines(rules=False)]
-    more = [LOOK_DEEPER] if any(group.is_cut() for group in told) else []
+def _assemble(groups: Sequence[_Forms], title: str) -> str:
+    """Return the text: the user's standing rules in a separate frame, then all other items for reference."""
+    rules = [line for group in groups for line in group.lines(rules=True)]
+    others = [line for group in groups for line in group.lines(rules=False)]
+    more = [MORE_LINE] if any(group.is_cut() for group in groups) else []
     framed: list[str] = []
     if rules:
         head = f"--- the user's standing rules ({counted(len(rules), 'item')}, {_FOLLOW}) ---"
@@ -144,50 +146,50 @@ def _assemble(told: Sequence[_Forms], title: str) -> str:
     return "\n".join((render.OPENING, *framed, render.CLOSING))
 
 
-def _form(given: Given, now: datetime, root: str) -> _Form:
-    memory = given.memory
-    if given.told:
-        title = _safe(given.told, _MAX_TOLD_LENGTH, root)
-        return _Form(given, *[_head(given, title, now, root)] * 2)
+def _form(item: BlockItem, now: datetime, root: str) -> _Form:
+    memory = item.memory
+    if item.line:
+        title = _safe(item.line, _MAX_WHOLE_LENGTH, root)
+        return _Form(item, *[_head(item, title, now, root)] * 2)
     title = _closed(render.labelled_once(_safe(memory.title, _MAX_HEAD_LENGTH, root)).rstrip("."))
-    lines = [_safe(given.excerpt, _MAX_EXCERPT_LENGTH, root)] if given.excerpt else _summary(memory, root)
+    lines = [_safe(item.excerpt, _MAX_EXCERPT_LENGTH, root)] if item.excerpt else _summary(memory, root)
     if lines and render.opens_with(lines[0], title):
-        # The summary says it all: as a head of its own the title would be told twice.
+        # The summary repeats the title, so the summary becomes the head.
         title, lines = (lines[0].rstrip("."), []) if len(lines[0]) <= _MAX_HEAD_LENGTH else (title, lines)
-    told = "\n".join((title, *lines))
-    files = unframed(render.named_files(memory.files, told, _MAX_FILES))
-    full = _head(given, title + files, now, root)
-    short = _head(given, _closed(render.safe_line(title, _MAX_SHORT_HEAD_LENGTH)), now, root)
-    return _Form(given, "\n".join((full, *(f"  {line}" for line in lines if line))), short)
+    body = "\n".join((title, *lines))
+    files = unframed(render.named_files(memory.files, body, _MAX_FILES))
+    full = _head(item, title + files, now, root)
+    short = _head(item, _closed(render.safe_line(title, _MAX_SHORT_HEAD_LENGTH)), now, root)
+    return _Form(item, "\n".join((full, *(f"  {line}" for line in lines if line))), short)
 
 
-def _head(given: Given, title: str, now: datetime, root: str) -> str:
-    memory = given.memory
-    stale = "[may be stale] " if given.is_stale else ""
-    note = f" [{_safe(given.note, _MAX_NOTE_LENGTH, root)}]" if given.note else ""
-    return f"[{given.label or memory.kind}] {stale}{title} ({_seen(given, now)}){note}  #{memory.id}"
+def _head(item: BlockItem, title: str, now: datetime, root: str) -> str:
+    memory = item.memory
+    stale = "[may be stale] " if item.is_stale else ""
+    note = f" [{_safe(item.note, _MAX_NOTE_LENGTH, root)}]" if item.note else ""
+    return f"[{item.label or memory.kind}] {stale}{title} ({_seen(item, now)}){note}  #{memory.id}"
 
 
-def _seen(given: Given, now: datetime) -> str:
-    """How often and when it was last seen, and who says so, unless the agent told it."""
-    memory = given.memory
-    when = f"{memory.last_seen_at:%Y-%m-%d}" if given.is_dated else time_ago(memory.last_seen_at, now)
+def _seen(item: BlockItem, now: datetime) -> str:
+    """Return the source of a memory, the number of sightings and the last date or age."""
+    memory = item.memory
+    when = f"{memory.last_seen_at:%Y-%m-%d}" if item.is_dated else time_ago(memory.last_seen_at, now)
     often = f"seen {memory.times_seen}x, last " if memory.times_seen > 1 else ""
     return " ".join(part for part in (render.origin_label(memory), often + when) if part)
 
 
 def _summary(memory: Memory, root: str) -> list[str]:
-    # What was asked for then would read like a request of now.
-    told = without_request(memory.summary[: _MAX_LINE_LENGTH * _LOOKED_AT])
-    return [line] if (line := render.labelled_once(_safe(told, _MAX_LINE_LENGTH, root))) else []
+    # A request of the past would read like a request of the present.
+    text = without_request(memory.summary[: _MAX_LINE_LENGTH * _READ_FACTOR])
+    return [line] if (line := render.labelled_once(_safe(text, _MAX_LINE_LENGTH, root))) else []
 
 
 def _closed(title: str) -> str:
-    """Return a title that was cut within a quotation with the end of that."""
+    """Return a title with a closing quote, if the title was cut within a quotation."""
     return f'{title}"' if title.endswith("…") and title.count('"') % 2 else title
 
 
 def _safe(text: str, limit: int, root: str) -> str:
-    """Text on one line that can begin or end no block, ours included."""
-    shown = render.without_places(text[: limit * _LOOKED_AT], root)
+    """Return text on one line that can neither begin nor end a block."""
+    shown = render.without_root(text[: limit * _READ_FACTOR], root)
     return unframed(render.safe_line(shown, limit))

@@ -1,20 +1,20 @@
-"""Which layers a context has, in order of priority, and how much of it each may take.
+"""Presets: the layers of a context in order of priority, and the cap of each.
 
-What the settings may name stands in `config`, which knows no layers: a new layer or preset is named there too."""
+`config` lists the permitted names without importing layers: add a new layer or preset in both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from claude_mem_lite.config import RESERVE, Config
-from claude_mem_lite.context.layers import code_changes, knowledge, observations, session_codes, sessions
+from claude_mem_lite.context.layers import code_changes, handoff, headlines, knowledge, observations, session_codes
 from claude_mem_lite.context.layers.layer import Find, Layer
 from claude_mem_lite.errors import ConfigError
 
-# Every layer by its name, with the header of its lines.
+# Header and function of every layer.
 LAYERS: dict[str, tuple[str, Find]] = {
-    "handoff": ("## Where the last session stopped", sessions.handoff),
-    "sessions": ("## Last sessions", sessions.sessions_by_value),
-    "session index": ("## Last sessions", sessions.session_index),
+    "handoff": ("## Where the last session stopped", handoff.handoff_items),
+    "sessions": ("## Last sessions", headlines.sessions_by_value),
+    "session index": ("## Last sessions", headlines.session_index),
     "project": ("## Known about this project", knowledge.project_knowledge),
     "universal": ("## Known everywhere", knowledge.universal_knowledge),
     "language": ("## Known about its language", knowledge.language_knowledge),
@@ -26,29 +26,30 @@ LAYERS: dict[str, tuple[str, Find]] = {
     "dec": ("## Decided in the last sessions", session_codes.dec),
     "block+next": ("## Blocked and left to do", session_codes.block_and_next),
 }
-# Layers find more, because some of it may be told in others; the others are bounded by their room alone.
-_MOST = {"learnings": 10, "observations": 10, "sessions": 10}
+# Layers find more candidates, because other layers may show some of them. Other layers are limited by room alone.
+_MAX_ITEMS = {"learnings": 10, "observations": 10, "sessions": 10}
 _SEARCHING = ("observations",)
 _MORE_LINES = {"handoff": "- and {} more: `claude-mem-lite list --kind handoff`"}
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Layers by priority. What their caps leave of 2000 tokens is the reserve: for the frame and for what flows on."""
+    """Layers by priority. The rest of 2000 tokens after the caps is the reserve, for the frame and for layers that need
+    more."""
 
     name: str
     layers: tuple[Layer, ...]
     by_value: bool = False
-    """Lines are told by their value, whatever their layer: it has no caps."""
+    """Selects lines of all layers by value, without caps."""
 
 
-def made_of(name: str, caps: Mapping[str, int], *, by_value: bool = False) -> Preset:
-    """The preset with these layers and caps, in this order."""
+def make_preset(name: str, caps: Mapping[str, int], *, by_value: bool = False) -> Preset:
+    """Return a preset with layers and caps, in the order of the caps."""
     layers = [(layer, cap, *LAYERS[layer]) for layer, cap in caps.items() if layer != RESERVE]
     return Preset(
         name,
         tuple(
-            Layer(layer, header, cap, find, _MOST.get(layer), layer in _SEARCHING, _MORE_LINES.get(layer, ""))
+            Layer(layer, header, cap, find, _MAX_ITEMS.get(layer), layer in _SEARCHING, _MORE_LINES.get(layer, ""))
             for layer, cap, header, find in layers
         ),
         by_value,
@@ -56,33 +57,33 @@ def made_of(name: str, caps: Mapping[str, int], *, by_value: bool = False) -> Pr
 
 
 SILENT = Preset("silent", ())
-"""For folders to which nothing is given."""
-BALANCED = made_of(
+"""Preset of folders that get no context."""
+BALANCED = make_preset(
     "balanced",
     dict.fromkeys(("handoff", "sessions", "project", "universal", "language", "changed code", "observations"), 0),
     by_value=True,
 )
-BY_LAYERS = made_of(
+BY_LAYERS = make_preset(
     "layers",
     {"session index": 400, "function map": 500, "learnings": 300, "observations": 600, RESERVE: 200},
 )
-BY_CODES = made_of(
+BY_CODES = make_preset(
     "codes",
     {"impl": 300, "dec": 200, "block+next": 300, "project": 400, "universal": 300, "language": 300, RESERVE: 200},
 )
 BUILT_IN = {preset.name: preset for preset in (BALANCED, BY_LAYERS, BY_CODES)}
-LAST_RESORT = made_of("last resort", {"sessions": 350, "observations": 400}).layers
-"""What is told where a preset has nothing to say."""
+LAST_RESORT = make_preset("last resort", {"sessions": 350, "observations": 400}).layers
+"""Layers for a preset that selects nothing."""
 
 
-def known(config: Config) -> Mapping[str, Preset]:
-    """Every preset by its name, those of the settings too."""
-    return {**BUILT_IN, **{one.name: made_of(one.name, dict(one.caps)) for one in config.presets}}
+def all_presets(config: Config) -> Mapping[str, Preset]:
+    """Return every preset by name, with the presets of the settings."""
+    return {**BUILT_IN, **{preset.name: make_preset(preset.name, dict(preset.caps)) for preset in config.presets}}
 
 
-def chosen(config: Config, name: str = "") -> Preset:
-    """The preset of this name, or the one of the settings; ConfigError when there is none."""
-    wanted, presets = name or config.preset, known(config)
-    if wanted not in presets:
-        raise ConfigError(f"there is no preset {wanted[:40]!r}", f"known are {', '.join(presets)}")
-    return presets[wanted]
+def find_preset(config: Config, name: str = "") -> Preset:
+    """Return the preset with a name, or the preset of the settings; raise ConfigError for an unknown name."""
+    requested, presets = name or config.preset, all_presets(config)
+    if requested not in presets:
+        raise ConfigError(f"there is no preset {requested[:40]!r}", f"known are {', '.join(presets)}")
+    return presets[requested]

@@ -1,39 +1,35 @@
-"""Where a session starts: the main language, the task, and what to look for. Fast and bounded: git is not run, no
-tree is walked, and what cannot be told within the time is left out. docs/project-facts.md has the rules.
+"""Setting of a session at its start: main language, task, search query and forecast.
 
-The main language of a folder: by the manifests in its root, else by the names git's index has, else by a listing.
-
-Nothing is read but names, and of them a bounded number.
-
-What a session is about, by words: coding, debugging, documentation or architecture.
-
-Read from prompts by `detect`, and looked for in memories by `scoring`. The words stand in docs/scores.md too."""
+Fast and bounded: does not run git, walks no tree, and omits results that exceed the time. The language comes from
+manifests in the root, else from file names in git's index, else from a listing. The task comes from keywords in
+prompts. docs/project-facts.md and docs/scores.md have the rules."""
 
 import os
 import re
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
-from claude_mem_lite.code.git.entries import Entries
+from claude_mem_lite.code.git.index import Entries
 from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.code.git.safe_files import list_folder
 from claude_mem_lite.code.git.status import touched
-from claude_mem_lite.context.forecast import SESSIONS, USUAL_BRANCHES, Edited, Forecast, forecast
-from claude_mem_lite.models import Place, Session
+from claude_mem_lite.context.forecast import MAX_SESSIONS, USUAL_BRANCHES, EditedFiles, Forecast, forecast
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.limits import LIMITS
+from claude_mem_lite.models import Location, Session
 from claude_mem_lite.scopes import LANGUAGE_ENDINGS
 from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.text import one_line, within
 
 Task = Literal["coding", "debugging", "documentation", "architecture"]
 TASKS: tuple[Task, ...] = get_args(Task)
-
-# Each keyword with how it is written, English, German, Chinese. Beginnings of words, but for those that end in $:
-# `fix` is not what a fixture is about, nor `add` an address.
+# Spellings of each keyword in English, German and Chinese. They match beginnings of words; with $ at the end, whole
+# words: `fix` must not match a fixture, nor `add` an address.
 _SPELLINGS: dict[Task, dict[str, str]] = {
     "coding": {
         "implement": "implement 实现",
@@ -77,47 +73,8 @@ _SPELLINGS: dict[Task, dict[str, str]] = {
     },
 }
 KEYWORDS: dict[Task, tuple[str, ...]] = {task: tuple(_SPELLINGS[task]) for task in TASKS}
-
-
-def _pattern(spellings: dict[str, str]) -> re.Pattern[str]:
-    def written(spelling: str) -> str:
-        return f"{spelling[:-1]}(?![a-zäöüß])" if spelling.endswith("$") else spelling
-
-    groups = (f"(?P<{word}>{'|'.join(map(written, ways.split()))})" for word, ways in spellings.items())
-    return re.compile(f"(?<![a-zäöüß])(?:{'|'.join(groups)})")
-
-
-_PATTERNS = {task: _pattern(_SPELLINGS[task]) for task in TASKS}
-
-
-def keywords_in(text: str, task: Task) -> set[str]:
-    """Which of a task's keywords a text has; one pass, because every memory that may be given is asked."""
-    return {found.lastgroup for found in _PATTERNS[task].finditer(text.lower()) if found.lastgroup}
-
-
-def share_of(text: str, task: Task) -> float:
-    """The share of a task's keywords that a text has, from 0 to 1."""
-    return len(keywords_in(text, task)) / len(KEYWORDS[task])
-
-
-def task_of(prompts: Sequence[str]) -> Task | None:
-    """What prompts are about: the task of which most keywords are in them, a keyword counted once a prompt.
-
-    Coding gives way when another has as many, since every task has to do with code; None when others do, or when
-    nothing was found."""
-    found: Counter[Task] = Counter()
-    for prompt in prompts:
-        found.update({task: len(keywords_in(prompt, task)) for task in TASKS})
-    most = max(found.values(), default=0)
-    best = [task for task in TASKS if found[task] == most]
-    if most == 0:
-        return None
-    special = [task for task in best if task != "coding"]
-    return best[0] if len(best) == 1 else special[0] if len(special) == 1 else None
-
-
 _MAX_LISTED = 2_000
-# In this order: a manifest that names the language more surely comes first. Where it may mean several, files decide.
+# The surest manifests come first. For a manifest of several languages, files decide.
 _MANIFESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Cargo.toml", ("rust",)),
     ("go.mod", ("go",)),
@@ -136,16 +93,96 @@ _MANIFESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("CMakeLists.txt", ("c++", "c")),
 )
 _BY_ENDING = {ending: language for language, endings in LANGUAGE_ENDINGS.items() for ending in endings.split()}
+_LAST_SESSIONS = 5
+_MAX_PROMPTS = 30
+_MAX_ASKED_ABOUT = 40
+_MAX_TOUCHED = 20
+_MAX_SUMMARY_LENGTH = 300
+_MAX_NAMED = 8
+_BETWEEN_WORDS = re.compile(r"[^\w.]+|_+")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Facts about a location, known before any layer runs."""
+
+    language: str = ""
+    task: Task | None = None
+    query: str = ""
+    """Last summary, branch and touched files, in a few words."""
+    forecast: Forecast = field(default_factory=Forecast)
+    """Files that the coming session will probably touch."""
+
+
+def detect(
+    db: sqlite3.Connection, location: Location, without_session: str = "", deadline: Deadline | None = None
+) -> Setting:
+    """Return the setting of a location, for a session other than `without_session`."""
+    last = sessions.newest(
+        db, project=location.project, without=without_session, with_headline=True, limit=_LAST_SESSIONS
+    )
+    repository = open_repository(location.root) if location.root else None
+    entries = repository.entries() if repository else None
+    files: list[str] = []
+    if repository is not None and entries is not None:
+        files = touched(
+            repository,
+            entries,
+            location.root,
+            _edited(last, location.root),
+            _MAX_TOUCHED,
+            deadline or Deadline.after(LIMITS.detect_s),
+        )
+    return Setting(
+        language=main_language(location.root, entries) if location.root else "",
+        task=task_of(turns.last_prompts(db, last[0].id, _MAX_PROMPTS)) if last else None,
+        query=_query(last[0] if last else None, location.branch, files),
+        forecast=_forecast(db, location, without_session, files),
+    )
+
+
+def _edited(last: Sequence[Session], root: str) -> list[str]:
+    """Return the files that sessions edited, relative to the root, last edit first."""
+    paths = (path for session in last for path in reversed(session.summary.files_edited))
+    inside = from_root(paths, root)
+    return list(dict.fromkeys(path for path in inside if not path.startswith(("/", "~"))))[:_MAX_ASKED_ABOUT]
+
+
+def _query(last: Session | None, branch: str, files: Sequence[str]) -> str:
+    summary_text = ""
+    if last is not None:
+        summary = last.summary
+        request = summary.request if summary.request not in summary.headline else ""
+        summary_text = within(one_line(" ".join((summary.headline, *summary.next_steps, request))), _MAX_SUMMARY_LENGTH)
+    on = branch_words(branch)
+    names = dict.fromkeys(os.path.basename(path) for path in files[:_MAX_NAMED])
+    return one_line(" ".join((summary_text, on, *names)))
+
+
+def branch_words(branch: str) -> str:
+    """Return the words of a branch name; '' for usual branches."""
+    return "" if branch in USUAL_BRANCHES else " ".join(_BETWEEN_WORDS.split(branch))
+
+
+def _forecast(db: sqlite3.Connection, location: Location, without_session: str, touched: Sequence[str]) -> Forecast:
+    past = sessions.edited_files(db, location.project, without=without_session, limit=MAX_SESSIONS)
+    edited = [EditedFiles(branch, tuple(from_root(files, location.root))) for branch, files in past]
+    return forecast(edited, location.branch, touched)
+
+
+def from_root(files: Iterable[str], root: str) -> list[str]:
+    """Return paths relative to the root of the project."""
+    return [file.removeprefix(f"{root}/") for file in files]
 
 
 def language_of(root: str) -> str:
-    """The main language of a checkout, by its own look at git's index; '' when nothing tells."""
+    """Return the main language of a checkout, opening git's index; '' if unknown."""
     repository = open_repository(root) if root else None
     return main_language(root, repository.entries() if repository else None) if root else ""
 
 
 def main_language(root: str, entries: Entries | None = None) -> str:
-    """The language a project is mainly written in; '' when nothing tells."""
+    """Return the main language of a project; '' if unknown."""
     named: dict[str, None] = {}
     for manifest, languages in _MANIFESTS:
         if os.path.isfile(os.path.join(root, manifest)):
@@ -154,7 +191,7 @@ def main_language(root: str, entries: Entries | None = None) -> str:
         return next(iter(named))
     counts = _count(entries.endings() if entries is not None and entries.count else _listed(root))
     if named:
-        return max(named, key=lambda language: counts[language])  # of equals, the one that was named first
+        return max(named, key=lambda language: counts[language])  # in a tie, the first language
     return max(sorted(counts), key=lambda language: counts[language], default="")
 
 
@@ -167,80 +204,41 @@ def _count(endings: Counter[str]) -> Counter[str]:
 
 
 def _listed(root: str) -> Counter[str]:
-    """The endings of the files in the root and in its `src`."""
+    """Return the file endings in the root and in `src`."""
     names = [name for folder in ("", "src") for name, _ in list_folder(Path(root), folder, _MAX_LISTED)]
     return Counter(name.rpartition(".")[2].lower() for name in names if "." in name)
 
 
-DETECT_S = 0.03
-"""How long the files of a checkout may be looked at."""
-_LAST_SESSIONS = 5
-_MAX_PROMPTS = 30
-_MAX_ASKED_ABOUT = 40
-_MAX_TOUCHED = 20
-_MAX_SUMMARY_LENGTH = 300
-_MAX_NAMED = 8
-_BETWEEN_WORDS = re.compile(r"[^\w.]+|_+")
+def task_of(prompts: Sequence[str]) -> Task | None:
+    """Return the task with the most keywords in prompts; each keyword counts once per prompt.
+
+    In a tie any other task wins over coding, since every task involves code. None for other ties, or without
+    keywords."""
+    counts: Counter[Task] = Counter()
+    for prompt in prompts:
+        counts.update({task: len(keywords_in(prompt, task)) for task in TASKS})
+    highest = max(counts.values(), default=0)
+    best = [task for task in TASKS if counts[task] == highest]
+    if highest == 0:
+        return None
+    special = [task for task in best if task != "coding"]
+    return best[0] if len(best) == 1 else special[0] if len(special) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What can be told of a place before anything is looked up."""
-
-    language: str = ""
-    task: Task | None = None
-    query: str = ""
-    """The last summary, the branch and the touched files, in a few words."""
-    forecast: Forecast = field(default_factory=Forecast)
-    """The files that the coming session will probably touch."""
+def share_of(text: str, task: Task) -> float:
+    """Return the share of a task's keywords in a text, from 0 to 1."""
+    return len(keywords_in(text, task)) / len(KEYWORDS[task])
 
 
-def detect(db: sqlite3.Connection, place: Place, without_session: str = "", deadline: float | None = None) -> Setting:
-    """The setting of a place, for a session that is not `without_session`; `deadline` is on the monotonic clock."""
-    until = time.monotonic() + DETECT_S if deadline is None else deadline
-    last = sessions.newest(db, project=place.project, without=without_session, with_headline=True, limit=_LAST_SESSIONS)
-    repository = open_repository(place.root) if place.root else None
-    entries = repository.entries() if repository else None
-    files: list[str] = []
-    if repository is not None and entries is not None:
-        files = touched(repository, entries, place.root, _edited(last, place.root), _MAX_TOUCHED, until)
-    return Setting(
-        language=main_language(place.root, entries) if place.root else "",
-        task=task_of(turns.last_prompts(db, last[0].id, _MAX_PROMPTS)) if last else None,
-        query=_query(last[0] if last else None, place.branch, files),
-        forecast=_forecast(db, place, without_session, files),
-    )
+def keywords_in(text: str, task: Task) -> set[str]:
+    """Return the keywords of a task in a text, in one pass, because every candidate is tested."""
+    return {match.lastgroup for match in _pattern(task).finditer(text.lower()) if match.lastgroup}
 
 
-def _forecast(db: sqlite3.Connection, place: Place, without_session: str, touched: Sequence[str]) -> Forecast:
-    past = sessions.edited_files(db, place.project, without=without_session, limit=SESSIONS)
-    edited = [Edited(branch, tuple(from_root(files, place.root))) for branch, files in past]
-    return forecast(edited, place.branch, touched)
+@cache
+def _pattern(task: Task) -> re.Pattern[str]:
+    def written(spelling: str) -> str:
+        return f"{spelling[:-1]}(?![a-zäöüß])" if spelling.endswith("$") else spelling
 
-
-def from_root(files: Iterable[str], root: str) -> list[str]:
-    """Return paths as seen from the root of the project."""
-    return [file.removeprefix(f"{root}/") for file in files]
-
-
-def _edited(found: Sequence[Session], root: str) -> list[str]:
-    """The files that sessions edited, as seen from the root, the last edited first."""
-    paths = (path for session in found for path in reversed(session.summary.files_edited))
-    inside = from_root(paths, root)
-    return list(dict.fromkeys(path for path in inside if not path.startswith(("/", "~"))))[:_MAX_ASKED_ABOUT]
-
-
-def branch_words(branch: str) -> str:
-    """What the name of a branch says of the work done there; '' when it says nothing."""
-    return "" if branch in USUAL_BRANCHES else " ".join(_BETWEEN_WORDS.split(branch))
-
-
-def _query(last: Session | None, branch: str, files: Sequence[str]) -> str:
-    told = ""
-    if last is not None:
-        summary = last.summary
-        request = summary.request if summary.request not in summary.headline else ""
-        told = within(one_line(" ".join((summary.headline, *summary.next_steps, request))), _MAX_SUMMARY_LENGTH)
-    on = branch_words(branch)
-    names = dict.fromkeys(os.path.basename(path) for path in files[:_MAX_NAMED])
-    return one_line(" ".join((told, on, *names)))
+    groups = (f"(?P<{word}>{'|'.join(map(written, spelled.split()))})" for word, spelled in _SPELLINGS[task].items())
+    return re.compile(f"(?<![a-zäöüß])(?:{'|'.join(groups)})")

@@ -1,6 +1,6 @@
-"""The one sentence of a memory that would change what an agent does: the cause of a fault, the reason of a decision.
+"""Reasons in memories: the sentence that would change an agent's work, such as a cause or the reason of a decision.
 
-Called where a file is opened (file_hints.py). Pure; a memory that only reports work has no such sentence."""
+Used for opened files (file_hints.py). Pure; a memory that only reports work has no reason."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,8 +10,8 @@ from claude_mem_lite.context.render import opens_with
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Kind, Memory, without_request
 
-FOUND_OUT: tuple[Kind, ...] = ("bugfix", "discovery")
-"""What work found out: told by its cause, or not at all."""
+FINDING_KINDS: tuple[Kind, ...] = ("bugfix", "discovery")
+"""Kinds that report findings: shown with their cause, or not at all."""
 _MAX_LENGTH = 230
 _MAX_READ = 4_000
 _CAUSE = lazy(
@@ -23,7 +23,7 @@ _FAULT = lazy(
     r"(?i)\b(?:can(?:not|'t)|silently|ignor(?:es|ed)|requires?|rejects?|throws?|threw|raises?|crash(?:es|ed)?"
     r"|races? (?:with|condition)|deadlocks?|hangs?|leak(?:s|ed)|breaks?|broke)\b"
 )
-# A choice gives its reason so; of work that was done the same words tell how it stands, or what it is for.
+# In a decision these words give a reason; in a report of work they give a state or a purpose.
 _PURPOSE = lazy(r"(?i)\b(?:so that|must|never|(?:do|does|did|is|are)(?: not|n't))\b")
 _STATUS = lazy(
     r"(?i)\b(?:no longer|nothing|none|(?:do|does|did)(?: not|n't) (?:crash|hang|break|throw|raise|reject|require)"
@@ -34,10 +34,9 @@ _ERROR_TITLE = lazy(r"(?i)^fix \w+ failure: |^fix \S+: \w*(?:error|exception)\b"
 
 
 def reason_in(memory: Memory, is_about: Callable[[str], bool]) -> str:
-    """Return the title with the sentence that gives its reason, on one line; '' when a memory has no reason.
+    """Return the title with the sentence that gives the reason, on one line; '' without a reason.
 
-    `is_about` tells whether a line names what is asked about: such a line goes before others, and a stated reason
-    before a fault alone."""
+    Prefers lines accepted by `is_about`, and a stated reason over a fault."""
     lines = [line for line in _lines(memory) if len(line) <= _MAX_LENGTH]
     lines.sort(key=lambda line: (not is_about(line), not _gives_reason(memory, line)))
     return next((line for line in lines if not reads_like_an_order(line)), "")
@@ -45,20 +44,20 @@ def reason_in(memory: Memory, is_about: Callable[[str], bool]) -> str:
 
 def _lines(memory: Memory) -> Iterator[str]:
     title = memory.title.rstrip(". ")
-    # Such a title repeats an error, and who knows who wrote that.
+    # This title repeats an error message of unknown origin.
     is_error = _ERROR_TITLE.match(title) is not None
     if _gives_reason(memory, title) and not is_error:
         yield title
-    for said in sentences(without_request(memory.summary[:_MAX_READ])):
-        sentence = said.rstrip(". ")
+    for text in sentences(without_request(memory.summary[:_MAX_READ])):
+        sentence = text.rstrip(". ")
         is_reason = _gives_reason(memory, sentence) or (_FAULT.search(sentence) and not _STATUS.search(sentence))
         if is_reason and not _POINTS_AWAY.match(sentence) and not is_talk(sentence):
             is_whole = is_error or opens_with(sentence, title)
             yield sentence if is_whole else f"{title}: {sentence}"
             if is_whole and not is_error:
-                return  # the fault that the title names; what follows may be about another
+                return  # the title names the fault; later sentences may be about others
 
 
 def _gives_reason(memory: Memory, line: str) -> bool:
-    is_choice = memory.kind not in FOUND_OUT
+    is_choice = memory.kind not in FINDING_KINDS
     return _CAUSE.search(line) is not None or (is_choice and _PURPOSE.search(line) is not None)

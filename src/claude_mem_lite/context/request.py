@@ -1,4 +1,4 @@
-"""For whom and when a context is built: what the layers are told, besides the database."""
+"""Request for a context: the location, time, session and checkout that layers and hints work with."""
 
 import sqlite3
 from collections.abc import Callable
@@ -6,31 +6,35 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from claude_mem_lite.code.freshness.checkout_view import Checkout, NoCheckout
-from claude_mem_lite.models import Filters, Hit, Place
+from claude_mem_lite.deadline import NEVER, Deadline
+from claude_mem_lite.limits import LIMITS, Limits
+from claude_mem_lite.models import Location
+from claude_mem_lite.search_values import Filters, Hit
 
 Search = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
-"""As `search.hybrid.Search.search_without_reasons`."""
+"""Signature of `search.hybrid.Search.search` and `search_without_reasons`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
-    """One moment in one place."""
+class ContextRequest:
+    """Input of a context besides the database."""
 
-    place: Place
+    location: Location
     now: datetime
     session: str = ""
-    """The session that asks; its own work is left out."""
+    """Session that asks; its own work is left out."""
     since: datetime | None = None
-    """Only what is newer: for a session that resumes."""
+    """Lower limit of time, for a session that resumes."""
     dated: bool = False
-    """Dates instead of ages, for text that is kept."""
+    """Shows dates instead of ages, for text that is stored."""
     checkout: Checkout = field(default_factory=NoCheckout)
-    """How the code stands there now."""
+    """State of the code at the location."""
     search: Search | None = None
-    """Finds work that is like what was done last; without it, the newest is told."""
+    """Finds work similar to the last work; without search, layers show the newest work."""
     explained: bool = False
-    """Whether layers say of what they left out why they did: that takes as long as all the rest."""
+    """Keeps left-out candidates with a reason, which doubles the time."""
     may_save: bool = False
-    """Whether the agent may save unasked: then it is told once when to."""
-    until: float | None = None
-    """When somebody stops waiting, on the monotonic clock: a layer that takes longer is left out."""
+    """Permission of the agent to save unasked; adds a line about when to save."""
+    deadline: Deadline = NEVER
+    """Limit of the caller; a layer that takes longer is left out."""
+    limits: Limits = LIMITS

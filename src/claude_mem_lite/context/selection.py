@@ -1,18 +1,19 @@
-"""Candidates -> what is told by share: each layer tells as much as its share and the room that is left allow."""
+"""Selection by share: each layer gets as many lines as its share and the remaining room permit."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
-from claude_mem_lite.context.layer_runner import Found
+from claude_mem_lite.context import render
+from claude_mem_lite.context.layer_runner import LayerCandidates
 from claude_mem_lite.context.layers.layer import Item, Layer
 from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.render import estimate_tokens, fits
 
 FULL_BUDGET = 2000
-"""The budget that the caps of the layers are made for; they grow and shrink with the real one."""
-Assemble = Callable[[Sequence["Chosen"]], str]
+"""Budget that the caps of layers refer to; caps scale with the real budget."""
+Assemble = Callable[[Sequence["LayerSelection"]], str]
 
 
 class _WithNext(Protocol):
@@ -24,61 +25,63 @@ _Joined = TypeVar("_Joined", bound=_WithNext)
 
 
 @dataclass(slots=True)
-class Chosen:
-    """A layer with what is told of it, and what is not."""
+class LayerSelection:
+    """Layer with its selected, pending and left-out items."""
 
     layer: Layer
-    waiting: list[tuple[Item, ...]]
-    """What is not decided on yet, in order; those that are told together in one."""
-    told: list[Item] = field(default_factory=list)
+    pending: list[tuple[Item, ...]]
+    """Undecided items in order, grouped by items that belong together."""
+    selected: list[Item] = field(default_factory=list)
     left_out: list[Item] = field(default_factory=list)
 
-    def is_full(self, more: int) -> bool:
-        """Whether it may not tell so many more, whatever room there is."""
-        return self.layer.most is not None and len(self.told) + more > self.layer.most
+    def is_full(self, number: int) -> bool:
+        """Return whether `number` more items would exceed the limit of the layer."""
+        return self.layer.max_items is not None and len(self.selected) + number > self.layer.max_items
 
     def is_cut(self) -> bool:
-        """Whether candidates are left out for want of room."""
-        return bool(self.waiting) and not self.is_full(len(self.waiting[0]))
+        """Return whether room is missing for candidates."""
+        return bool(self.pending) and not self.is_full(len(self.pending[0]))
 
     def more_lines(self) -> list[str]:
-        """The line that counts the memories that are not told, where the layer has one; it takes room like others."""
-        waiting = sum(1 for items in self.waiting for item in items if item.memory)
-        return [self.layer.more_line.format(waiting)] if self.told and waiting and self.layer.more_line else []
+        """Return the line that counts the memories left out, if the layer has one; the line needs room too."""
+        pending = sum(1 for items in self.pending for item in items if item.memory)
+        return [self.layer.more_line.format(pending)] if self.selected and pending and self.layer.more_line else []
 
 
-def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> list[Chosen]:
-    """What of the candidates is told. The order of the layers is their priority, and the order within each its own:
-    what does not fit ends its layer. The reserve is no layer: it is room for the frame and for what flows on."""
-    chosen = [Chosen(one.layer, candidates(one.items)) for one in found]
-    fill = partial(_fill, chosen=chosen, budget_tokens=budget_tokens, assemble=assemble)
-    caps = [one.layer.cap_tokens * budget_tokens / FULL_BUDGET for one in chosen]
-    for one, cap in zip(chosen, caps, strict=True):
-        fill(one, cap=cap)
-    # What the user asked to be remembered is not to be missed: it goes before more of anything else.
-    while sum(fill(one, most=1, asked_for_only=True) for one in chosen):
+def select_by_share(layers: Sequence[LayerCandidates], budget_tokens: int, assemble: Assemble) -> list[LayerSelection]:
+    """Select items of the layers within the budget.
+
+    Layers are in order of priority. In each layer the first item without room ends the layer. The reserve is room for
+    the frame and for layers with more candidates."""
+    selections = [LayerSelection(candidates.layer, candidate_groups(candidates.items)) for candidates in layers]
+    fill = partial(_fill, selections=selections, budget_tokens=budget_tokens, assemble=assemble)
+    caps = [selection.layer.cap_tokens * budget_tokens / FULL_BUDGET for selection in selections]
+    for selection, cap in zip(selections, caps, strict=True):
+        fill(selection, cap=cap)
+    # The user asked to remember these items: they come before more items of any layer.
+    while sum(fill(selection, limit=1, asked_for_only=True) for selection in selections):
         pass
     unused = 0.0
-    for one, cap in zip(chosen, caps, strict=True):
-        fill(one, cap=cap + unused)
-        unused += cap - layer_tokens(one)
-    # In rounds, so that one layer with much to say does not take all that is left.
-    while sum(fill(one, most=1) for one in chosen):
+    for selection, cap in zip(selections, caps, strict=True):
+        fill(selection, cap=cap + unused)
+        unused += cap - layer_tokens(selection)
+    # One item each in turn, so that a layer with many candidates does not take all remaining room.
+    while sum(fill(selection, limit=1) for selection in selections):
         pass
-    for one, of_layer in zip(chosen, found, strict=True):
-        one.left_out += [item for item in of_layer.items if item.left_out]
-        why = NO_ROOM if one.is_cut() else f"more than {one.layer.most}"
-        one.left_out += [replace(item, left_out=why) for items in one.waiting for item in items]
-    return chosen
+    for selection, candidates in zip(selections, layers, strict=True):
+        selection.left_out += [item for item in candidates.items if item.left_out]
+        why = NO_ROOM if selection.is_cut() else f"more than {selection.layer.max_items}"
+        selection.left_out += [replace(item, left_out=why) for items in selection.pending for item in items]
+    return selections
 
 
-def candidates(items: Iterable[Item]) -> list[tuple[Item, ...]]:
-    """Return the items that are not left out, those that are told together in one."""
+def candidate_groups(items: Iterable[Item]) -> list[tuple[Item, ...]]:
+    """Return the items that are not left out, grouped by items that belong together."""
     return list(groups(item for item in items if not item.left_out))
 
 
 def groups(items: Iterable[_Joined]) -> Iterator[tuple[_Joined, ...]]:
-    """Yield items in their order, those that are told together in one."""
+    """Yield items in order, grouped by items that belong together."""
     joined: list[_Joined] = []
     for item in items:
         joined.append(item)
@@ -90,51 +93,62 @@ def groups(items: Iterable[_Joined]) -> Iterator[tuple[_Joined, ...]]:
 
 
 def _fill(
-    one: Chosen,
+    selection: LayerSelection,
     *,
-    chosen: Sequence[Chosen],
+    selections: Sequence[LayerSelection],
     budget_tokens: int,
     assemble: Assemble,
     cap: float | None = None,
-    most: int | None = None,
+    limit: int | None = None,
     asked_for_only: bool = False,
 ) -> int:
-    """Tell what waits in a layer, as far as there is room; returns how much was added."""
+    """Select pending items of a layer while there is room; return the number of added groups."""
     added = 0
-    while one.waiting and (most is None or added < most):
-        if asked_for_only and not any(item.is_asked_for for item in one.waiting[0]):
+    while selection.pending and (limit is None or added < limit):
+        if asked_for_only and not any(item.is_asked_for for item in selection.pending[0]):
             break
         fresh = []
-        for item in one.waiting[0]:
-            if where := told_in(item, chosen):
-                one.left_out.append(replace(item, left_out=f"told in {where}"))
+        for item in selection.pending[0]:
+            if where := covering_layer(item, selections):
+                selection.left_out.append(replace(item, left_out=f"told in {where}"))
             else:
                 fresh.append(item)
-        one.waiting[0] = tuple(fresh)
-        if fresh and one.is_full(len(fresh)):
+        selection.pending[0] = tuple(fresh)
+        if fresh and selection.is_full(len(fresh)):
             break
-        one.told += fresh
-        # The first is told whatever the cap: of a small budget the share of a layer may be too small for any.
-        over_cap = cap is not None and len(one.told) > len(fresh) and layer_tokens(one) > cap
-        if fresh and (over_cap or not fits(assemble(chosen), budget_tokens)):
-            del one.told[-len(fresh) :]
+        selection.selected += fresh
+        # The first item ignores the cap: in a small budget the share of a layer may be too small for any item.
+        over_cap = cap is not None and len(selection.selected) > len(fresh) and layer_tokens(selection) > cap
+        if fresh and (over_cap or not fits(assemble(selections), budget_tokens)):
+            del selection.selected[-len(fresh) :]
             break
-        one.waiting.pop(0)
+        selection.pending.pop(0)
         added += bool(fresh)
     return added
 
 
-def told_in(item: Item, chosen: Sequence[Chosen]) -> str:
-    """The layer that tells all memories of an item already."""
-    wanted = {item.memory, *item.tells} - {""}
-    for one in chosen:
-        if wanted and wanted <= {id_ for told in one.told for id_ in (told.memory, *told.tells)}:
-            return one.layer.name
+def covering_layer(item: Item, selections: Sequence[LayerSelection]) -> str:
+    """Return the layer that already shows all memories of an item; '' for none."""
+    ids = {item.memory, *item.covers} - {""}
+    for selection in selections:
+        if ids and ids <= {id_ for selected in selection.selected for id_ in (selected.memory, *selected.covers)}:
+            return selection.layer.name
     return ""
 
 
-def layer_tokens(one: Chosen) -> int:
-    """The size of a layer with its header; nothing when it tells nothing."""
-    if not one.told:
+def layer_lines(items: Sequence[Item]) -> list[str]:
+    """Return the lines of a layer; fragments form a single last line."""
+    fragments = "; ".join(item.line for item in items if item.is_short)
+    return [
+        *(item.line for item in items if not item.is_short),
+        *([render.earlier_line(fragments)] if fragments else []),
+    ]
+
+
+def layer_tokens(selection: LayerSelection) -> int:
+    """Return the size of a layer with its header; 0 for a layer without lines."""
+    if not selection.selected:
         return 0
-    return estimate_tokens("\n".join((one.layer.header, *(item.line for item in one.told), *one.more_lines())))
+    return estimate_tokens(
+        "\n".join((selection.layer.header, *layer_lines(selection.selected), *selection.more_lines()))
+    )

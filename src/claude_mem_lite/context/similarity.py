@@ -1,43 +1,44 @@
-"""Whether one text says what another does: by the stems of their words, so that "fails" and "failed" are one.
+"""Similarity of texts by word stems: "fails" equals "failed".
 
-Here is also when of two memories only one is told: what fails, and the handoff that says it was left failing."""
+Also finds pairs of memories to show only once: a failure, and the handoff that reports the failure."""
 
 import re
 from collections.abc import Iterable
 
+from claude_mem_lite.context.order import REPEATED
 from claude_mem_lite.models import Memory
 from claude_mem_lite.text import stems
 
 _NUMBER = re.compile(r"\d+")
 
 
-class Said:
-    """A text that is compared with several others: its stems and numbers are found once."""
+class StemmedText:
+    """Text for several comparisons, with stems and numbers computed once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._stems = frozenset(stems(text))
         self._numbers = frozenset(_NUMBER.findall(text))
 
-    def share_in(self, other: "Said") -> float:
-        """How much of what it says the other says too, from 0 to 1; with a number that the other lacks, nothing."""
+    def share_in(self, other: "StemmedText") -> float:
+        """Return the share of stems found in another text, from 0 to 1; 0 if a number is missing."""
         return self.shared_with(other) / len(self) if self._stems else 0.0
 
-    def shared_with(self, other: "Said") -> int:
-        """Return the number of its stems that the other has too; 0 when the other lacks a number of it."""
+    def shared_with(self, other: "StemmedText") -> int:
+        """Return the number of stems found in another text; 0 if a number is missing."""
         return len(self._stems & other._stems) if self._numbers <= other._numbers else 0
 
     def __len__(self) -> int:
         return len(self._stems)
 
 
-def is_left_failing(failure: Memory, left: Memory) -> bool:
-    """Whether a handoff tells of a failure of its session."""
-    is_pair = (failure.kind, left.kind, failure.session) == ("failure", "handoff", left.session)
-    return is_pair and failure.title in left.summary
+def is_left_failing(failure: Memory, handoff: Memory) -> bool:
+    """Return whether a handoff reports a failure of the same session."""
+    is_pair = (failure.kind, handoff.kind, failure.session) == ("failure", "handoff", handoff.session)
+    return is_pair and failure.title in handoff.summary
 
 
-def why_said_already(memory: Memory, given: Iterable[Memory]) -> str:
-    """Why a memory is not told after others; '' when it says something of its own."""
-    is_said = any(is_left_failing(memory, one) or is_left_failing(one, memory) for one in given)
-    return "said by another that is given" if is_said else ""
+def why_repeated(memory: Memory, chosen: Iterable[Memory]) -> str:
+    """Return the reason not to show a memory after the chosen memories; '' if it adds something."""
+    is_repeated = any(is_left_failing(memory, other) or is_left_failing(other, memory) for other in chosen)
+    return REPEATED if is_repeated else ""

@@ -1,31 +1,32 @@
-"""The user's standing rules: the memories that a session is told to follow. All others are told for reference.
+"""The user's standing rules: memories that an agent shall follow. All other memories are for reference.
 
-A security boundary. A memory that anybody but the user worded must never pass: words of agents, pages, tools, commands,
-code and imported files may carry orders."""
+A security boundary. No memory may pass that anybody but the user worded: text of agents, pages, tools, commands, code
+and imported files may carry orders."""
 
-from claude_mem_lite.models import TRUST, UNDONE_LEAD, Kind, Memory
+from claude_mem_lite.knowledge.user_reverts import is_revert
+from claude_mem_lite.models import TRUST, Kind, Memory
 
 RULE_KINDS: tuple[Kind, ...] = ("rule", "preference", "correction", "convention", "anti_pattern")
-"""The kinds that say how to work. A decision may hold the words of the agent's question that the user answered."""
+"""Kinds that describe a way to work. Decisions are excluded: a decision may quote the agent's question."""
 MIN_RULE_CONFIDENCE = 0.85
-"""The grade of words that the user put as holding always, or said in two sessions. A remark made once has less."""
+"""Confidence of statements that the user made as permanent, or in two sessions. A single remark has less."""
 
 
 def is_users_rule(memory: Memory) -> bool:
-    """Whether a memory says how to work, for good, in the user's own words and nobody else's.
+    """Return whether a memory is a lasting instruction in the user's own words only.
 
-    Words of imported transcripts are trusted less until the user confirms them. The note that a change was taken back
-    names files and functions, and those are named by whoever wrote the code."""
+    Imported transcripts are trusted less until the user confirms them. Notes about reverted changes are excluded,
+    because of the names of files and functions in the notes: anybody may have chosen the names."""
     return (
         memory.origin == "user"
         and memory.trust >= TRUST["user"]
         and memory.status == "active"
         and memory.kind in RULE_KINDS
-        and not memory.summary.startswith(UNDONE_LEAD)
+        and not is_revert(memory)
         and _is_lasting(memory)
     )
 
 
 def _is_lasting(memory: Memory) -> bool:
-    """Whether the user wrote, edited or pinned a memory, or said or confirmed it as something that holds."""
+    """Return whether the user wrote, edited or pinned a memory, or stated or confirmed it as permanent."""
     return memory.made_by == "user" or memory.pinned or memory.confidence >= MIN_RULE_CONFIDENCE

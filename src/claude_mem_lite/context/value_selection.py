@@ -1,49 +1,51 @@
-"""Candidates -> the lines that are told, by value: lines with most value a token first, while that is over a floor.
+"""Selection by value: the lines with the highest value per token first, as long as the value is above a floor.
 
-The value of a line is the share of the coming work that it is expected to tell of: by its files (forecast.py), as far
-as no line before it tells of them, and by what it is. docs/context.md has the rules, and how the floor was chosen."""
+The value of a line is the share of the coming work that the line is expected to help with: a worth of the line itself,
+and the forecast for files not covered by earlier lines (forecast.py). docs/context.md has the rules and the choice of
+the floor."""
 
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from claude_mem_lite.context.forecast import Forecast
-from claude_mem_lite.context.layer_runner import Found
+from claude_mem_lite.context.layer_runner import LayerCandidates
 from claude_mem_lite.context.layers.layer import Item
-from claude_mem_lite.context.order import NO_ROOM, shown
+from claude_mem_lite.context.order import NO_ROOM, format_number
 from claude_mem_lite.context.render import estimate_tokens, fits
-from claude_mem_lite.context.selection import Assemble, Chosen, candidates, told_in
-from claude_mem_lite.context.similarity import Said
+from claude_mem_lite.context.selection import Assemble, LayerSelection, candidate_groups, covering_layer
+from claude_mem_lite.context.similarity import StemmedText
 
 FLOOR = 0.0008
-"""The least value a token. Chosen over seven projects, each left out once (docs/context.md)."""
+"""Minimum value per token. Chosen on seven projects by cross-validation (docs/context.md)."""
 _MIN_SESSIONS = 10
-"""In a project with fewer sessions the floor is lower by as much: each thing that is known is more of all there is."""
-_DEEPER = 0.25
-"""A memory about a file that only the headline of a session tells of counts so much."""
-_MAX_ASKED_FOR = 0.5
-"""The share of the budget for what the user wants kept; what is over comes by its value, whatever the floor."""
+"""Sessions for the full floor. With fewer sessions the floor is lower in proportion: each memory is a larger part of
+the knowledge."""
+_NAMED_ONLY = 0.25
+"""Weight of a memory about a file that so far only the headline of a session covers."""
+_ASKED_FOR_SHARE = 0.5
+"""Share of the budget for memories that the user wants kept; further ones are selected by value without a floor."""
 _NO_FLOOR = "no floor of value: the user wants it kept"
 NOT_WORTH_IT = "not worth its tokens"
 REPEATED = "said by a line that is told"
-_SAYS_MOST = 0.7
+_MOSTLY_SAME_SHARE = 0.7
 _PER_THOUSAND = 1000
 _DIGITS_OF_VALUE = 6
 
 
 @dataclass(slots=True)
 class _Group:
-    """Lines that are told together, with their place among the candidates of their layer."""
+    """Lines that belong together, with the place among the candidates of the layer."""
 
     layer: int
     place: int
     items: tuple[Item, ...]
     tokens: int = field(init=False)
-    said: tuple[Said, ...] = field(init=False)
+    wordings: tuple[StemmedText, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tokens = estimate_tokens("\n".join(item.line for item in self.items))
-        self.said = tuple(Said(item.says) for item in self.items if item.says)
+        self.wordings = tuple(StemmedText(item.wording) for item in self.items if item.wording)
 
     @property
     def is_asked_for(self) -> bool:
@@ -56,134 +58,142 @@ class _Value:
     of_files: float
     tokens: int
     floor: float | None
-    """None for what the user wants kept."""
+    """None for memories that the user wants kept."""
 
     @property
-    def a_token(self) -> float:
+    def per_token(self) -> float:
         return (self.own + self.of_files) / max(self.tokens, 1)
 
     @property
     def is_too_low(self) -> bool:
-        return self.floor is not None and self.a_token < self.floor
+        return self.floor is not None and self.per_token < self.floor
 
     def explained(self) -> str:
-        """Return the value as a sum, with its cost and the floor, both for a thousand tokens."""
+        """Return the value as a sum, with cost and floor per thousand tokens."""
         own, of_files = round(self.own, _DIGITS_OF_VALUE), round(self.of_files, _DIGITS_OF_VALUE)
-        value, *parts = (shown(one, _DIGITS_OF_VALUE) for one in (own + of_files, own, of_files))
-        rate = shown(_PER_THOUSAND * self.a_token)
+        value, *parts = (format_number(number, _DIGITS_OF_VALUE) for number in (own + of_files, own, of_files))
+        rate = format_number(_PER_THOUSAND * self.per_token)
         floor = (
             _NO_FLOOR
             if self.floor is None
-            else f"the floor of value a thousand tokens is {shown(_PER_THOUSAND * self.floor)}"
+            else f"the floor of value a thousand tokens is {format_number(_PER_THOUSAND * self.floor)}"
         )
         sum_ = f"value {value} = own {parts[0]} + files {parts[1]}"
         return f"{sum_}; {self.tokens} tokens, {rate} a thousand, {floor}"
 
 
 @dataclass(slots=True)
-class _Selection:
-    """The lines that are told so far, and the files that they tell of."""
+class _ValueSelection:
+    """Lines selected so far, and the files covered."""
 
-    chosen: Sequence[Chosen]
+    selections: Sequence[LayerSelection]
     forecast: Forecast
     budget: int
     assemble: Assemble
     named: set[str] = field(default_factory=set)
-    """Files that a session's headline stands for."""
-    told: set[str] = field(default_factory=set)
-    """Files that a memory tells of."""
-    said: list[Said] = field(default_factory=list)
-    """What the lines say that others may repeat."""
+    """Files that headlines of sessions cover."""
+    covered: set[str] = field(default_factory=set)
+    """Files that memories cover."""
+    wordings: list[StemmedText] = field(default_factory=list)
+    """Words of selected lines, to detect repetition."""
     places: dict[int, list[int]] = field(default_factory=dict)
-    """The place of each line that is told, by its layer."""
+    """Places of the selected lines, by layer."""
 
     def value(self, group: _Group) -> _Value:
-        """Return the value of lines after those that are told."""
+        """Return the value of a group in addition to the selected lines."""
         own = sum(item.worth for item in group.items)
-        files = {file for item in group.items for file in item.files} - self.told
+        files = {file for item in group.items for file in item.files} - self.covered
         of_files = self.forecast.share(files - self.named)
         if any(item.memory for item in group.items):
-            of_files += _DEEPER * self.forecast.share(files & self.named)
+            of_files += _NAMED_ONLY * self.forecast.share(files & self.named)
         return _Value(own, of_files, group.tokens, None if group.is_asked_for else floor_of(self.forecast))
 
     def repeats(self, group: _Group) -> bool:
-        """Return whether every line of a group says mostly what one that is told says."""
-        is_any = len(group.said) == len(group.items) and not group.is_asked_for
-        return is_any and all(any(one.share_in(told) >= _SAYS_MOST for told in self.said) for one in group.said)
+        """Return whether selected lines say mostly the same as every line of a group."""
+        is_complete = len(group.wordings) == len(group.items) and not group.is_asked_for
+        return is_complete and all(
+            any(wording.share_in(earlier) >= _MOSTLY_SAME_SHARE for earlier in self.wordings)
+            for wording in group.wordings
+        )
 
-    def tell(self, group: _Group, budget: int, why: str) -> bool:
-        """Add lines if there is room; of those that another layer tells already nothing is added."""
-        layer = self.chosen[group.layer]
-        told_elsewhere = {item: where for item in group.items if (where := told_in(item, self.chosen))}
-        fresh = [replace(item, value=why) for item in group.items if item not in told_elsewhere]
-        layer.told += fresh
-        if fresh and not fits(self.assemble(self.chosen), budget):
-            del layer.told[-len(fresh) :]
+    def add(self, group: _Group, budget: int, why: str) -> bool:
+        """Add a group if there is room, without the items that another layer already shows."""
+        selection = self.selections[group.layer]
+        covered_elsewhere = {item: where for item in group.items if (where := covering_layer(item, self.selections))}
+        fresh = [replace(item, value=why) for item in group.items if item not in covered_elsewhere]
+        selection.selected += fresh
+        if fresh and not fits(self.assemble(self.selections), budget):
+            del selection.selected[-len(fresh) :]
             return False
-        layer.waiting.remove(group.items)
-        layer.left_out += [replace(item, left_out=f"told in {where}") for item, where in told_elsewhere.items()]
+        selection.pending.remove(group.items)
+        selection.left_out += [replace(item, left_out=f"told in {where}") for item, where in covered_elsewhere.items()]
         self.places.setdefault(group.layer, []).extend([group.place] * len(fresh))
         for item in fresh:
-            (self.told if item.memory else self.named).update(item.files)
-        self.said += group.said
+            (self.covered if item.memory else self.named).update(item.files)
+        self.wordings += group.wordings
         return True
 
     def leave_out(self, group: _Group, reason: str, value: _Value) -> None:
-        """Note why lines are not told; those that have no room are still waiting for it."""
-        layer = self.chosen[group.layer]
+        """Record the reason to leave a group out; a group without room stays pending."""
+        selection = self.selections[group.layer]
         if reason != NO_ROOM:
-            layer.waiting.remove(group.items)
+            selection.pending.remove(group.items)
         for item in group.items:
-            where = told_in(item, self.chosen)
-            why = f"told in {where}" if where else reason
-            layer.left_out.append(replace(item, left_out=why, value=value.explained()))
+            where = covering_layer(item, self.selections)
+            left_out = f"told in {where}" if where else reason
+            selection.left_out.append(replace(item, left_out=left_out, value=value.explained()))
 
 
 def floor_of(forecast: Forecast) -> float:
-    """Return the least value a token in a project with so many sessions."""
+    """Return the minimum value per token for the number of sessions in a project."""
     return FLOOR * min(max(forecast.sessions, 1), _MIN_SESSIONS) / _MIN_SESSIONS
 
 
-def choose_by_value(found: Sequence[Found], budget_tokens: int, assemble: Assemble, forecast: Forecast) -> list[Chosen]:
-    """Return the layers with the lines that are worth their tokens, in the order of the candidates."""
-    # The value bounds a layer, not a number of lines.
-    chosen = [Chosen(replace(one.layer, most=None, more_line=""), candidates(one.items)) for one in found]
-    selection = _Selection(chosen, forecast, budget_tokens, assemble)
-    without_room = list(_by_value(list(_asked_for_first(selection)), selection))
+def select_by_value(
+    layers: Sequence[LayerCandidates], budget_tokens: int, assemble: Assemble, forecast: Forecast
+) -> list[LayerSelection]:
+    """Return the layers with the lines worth the tokens, in the order of the candidates."""
+    # Value limits a layer; the maximum number of lines does not apply.
+    selections = [
+        LayerSelection(replace(candidates.layer, max_items=None, more_line=""), candidate_groups(candidates.items))
+        for candidates in layers
+    ]
+    chosen = _ValueSelection(selections, forecast, budget_tokens, assemble)
+    without_room = list(_by_value(list(_asked_for_first(chosen)), chosen))
     for group, value in without_room:
-        selection.leave_out(group, NO_ROOM, value)
-    for at, (one, of_layer) in enumerate(zip(chosen, found, strict=True)):
-        in_order = sorted(zip(selection.places.get(at, []), one.told, strict=True), key=lambda pair: pair[0])
-        one.told = [item for _, item in in_order]
-        one.left_out += [item for item in of_layer.items if item.left_out]
-    return chosen
+        chosen.leave_out(group, NO_ROOM, value)
+    for index, (selection, candidates) in enumerate(zip(selections, layers, strict=True)):
+        in_order = sorted(zip(chosen.places.get(index, []), selection.selected, strict=True), key=lambda pair: pair[0])
+        selection.selected = [item for _, item in in_order]
+        selection.left_out += [item for item in candidates.items if item.left_out]
+    return selections
 
 
-def _asked_for_first(selection: _Selection) -> Iterator[_Group]:
-    """Tell what the user wants kept, as far as its share of the budget goes; yields all others."""
-    share = int(_MAX_ASKED_FOR * selection.budget)
-    for layer, one in enumerate(selection.chosen):
-        for place, items in enumerate(list(one.waiting)):
-            group = _Group(layer, place, items)
-            if not (group.is_asked_for and selection.tell(group, share, f"{group.tokens} tokens, {_NO_FLOOR}")):
+def _asked_for_first(chosen: _ValueSelection) -> Iterator[_Group]:
+    """Add the memories that the user wants kept, within their share of the budget; yield all other groups."""
+    max_tokens = int(_ASKED_FOR_SHARE * chosen.budget)
+    for index, layer_selection in enumerate(chosen.selections):
+        for position, items in enumerate(list(layer_selection.pending)):
+            group = _Group(index, position, items)
+            if not (group.is_asked_for and chosen.add(group, max_tokens, f"{group.tokens} tokens, {_NO_FLOOR}")):
                 yield group
 
 
-def _by_value(waiting: Sequence[_Group], selection: _Selection) -> Iterator[tuple[_Group, _Value]]:
-    """Tell lines while the best is over the floor; yields those for which there is no room, with their value.
+def _by_value(groups: Sequence[_Group], chosen: _ValueSelection) -> Iterator[tuple[_Group, _Value]]:
+    """Add groups while the best group is above the floor; yield the groups without room, with values.
 
-    Values only fall as more is told, so that the first whose value has not changed since it was placed is the best."""
-    heap = [(-selection.value(group).a_token, at) for at, group in enumerate(waiting)]
+    Values only fall as lines are added. So the first group with an unchanged value since queueing is the best."""
+    heap = [(-chosen.value(group).per_token, index) for index, group in enumerate(groups)]
     heapq.heapify(heap)
     while heap:
-        placed, at = heapq.heappop(heap)
-        group = waiting[at]
-        value = selection.value(group)
-        if value.a_token < -placed:
-            heapq.heappush(heap, (-value.a_token, at))
+        queued, index = heapq.heappop(heap)
+        group = groups[index]
+        value = chosen.value(group)
+        if value.per_token < -queued:
+            heapq.heappush(heap, (-value.per_token, index))
         elif value.is_too_low:
-            selection.leave_out(group, NOT_WORTH_IT, value)
-        elif selection.repeats(group):
-            selection.leave_out(group, REPEATED, value)
-        elif not selection.tell(group, selection.budget, value.explained()):
+            chosen.leave_out(group, NOT_WORTH_IT, value)
+        elif chosen.repeats(group):
+            chosen.leave_out(group, REPEATED, value)
+        elif not chosen.add(group, chosen.budget, value.explained()):
             yield group, value

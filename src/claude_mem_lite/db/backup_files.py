@@ -17,9 +17,9 @@ from claude_mem_lite.db import change_counter, integrity
 from claude_mem_lite.db.integrity import damage_of, is_damage, reading
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, applied_to, unknown_to
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
+from claude_mem_lite.limits import LIMITS
 from claude_mem_lite.paths import sync
 
-MAX_BACKUPS = 7
 _TIME = "%Y%m%dT%H%M%SZ"
 # The change count is part of the name, so that the newest backup is known even when the clock was wrong.
 _NAME = re.compile(r"^memory-(?P<time>\d{8}T\d{6}Z)-(?P<done>\d{12,19})\.db$")
@@ -30,7 +30,7 @@ _MIN_FREE_BYTES = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A complete copy of memory.db, described by its file name: creation time and change count."""
+    """Complete copy of memory.db, described by its file name: creation time and change count."""
 
     path: Path
     made_at: datetime
@@ -114,13 +114,13 @@ def make(
     return backup
 
 
-def prune(folder: Path, of: str) -> None:
+def prune(folder: Path, of: str, most: int = LIMITS.max_backups) -> None:
     """Remove old backups: keep the newest few of a database, then unreadable backups as far as the limit allows.
 
     Backups of another database stay: the user put them into the folder, or changed to another database."""
     mine = own(folder, of)
     unreadable = [backup for backup in all_in(folder) if not change_counter.of_file(backup.path)]
-    for old in [*mine, *unreadable][MAX_BACKUPS:]:
+    for old in [*mine, *unreadable][most:]:
         old.path.unlink(missing_ok=True)
 
 

@@ -7,17 +7,22 @@ table could hold anything."""
 
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from claude_mem_lite.db import completeness, migrations
+from claude_mem_lite.db import migrations
 from claude_mem_lite.db.connection import uri_of
-from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, Migration, applied_to, migrate
 from claude_mem_lite.errors import SchemaTooNew
 
+_COLUMNS = """select tables.name, columns.name from sqlite_master as tables, pragma_table_info(tables.name) as columns
+              where tables.type = 'table'"""
+# SQLite keeps a word index in shadow tables of its own, and a newer SQLite version may use other tables.
+_NOT_OF_AN_INDEX = """ and not exists (select 1 from sqlite_master as indexes
+              where indexes.sql like 'create virtual%' and tables.name like indexes.name || '\\_%' escape '\\')"""
 _CORRUPT, _NOT_A_DATABASE = 11, 26
 # Extended codes for a database or a log that ends too early, and for a file that was replaced.
 _SHORT_READ, _MOVED = 522, 1032
@@ -32,6 +37,37 @@ _OF_THE_MACHINE = (
 )
 _BASE_CODE = 0xFF
 _MISSING = ("no such table: ", "no such column: ")
+
+
+def first_missing_part(db: sqlite3.Connection) -> str:
+    """Return the first table or column that a database lacks; '' for a complete, a newer or a foreign database."""
+    applied = applied_to(db)
+    for steps in (INBOX_MIGRATIONS, MEMORY_MIGRATIONS):
+        known = tuple(migration for migration in steps if migration.__name__ in applied)
+        if known and len(known) == len(applied):
+            return _first_missing(_expected_columns(known), _columns(db))
+    return ""
+
+
+def _first_missing(expected: Sequence[tuple[str, str]], present: Sequence[tuple[str, str]]) -> str:
+    columns, tables = set(present), {table for table, _ in present}
+    for table, column in expected:
+        if table not in tables:
+            return f"the table {table} is missing"
+        if (table, column) not in columns:
+            return f"the column {column} of {table} is missing"
+    return ""
+
+
+@cache
+def _expected_columns(migrations: tuple[Migration, ...]) -> Sequence[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        migrate(db, migrations, datetime.now(UTC))
+        return _columns(db, _NOT_OF_AN_INDEX)
+
+
+def _columns(db: sqlite3.Connection, condition: str = "") -> Sequence[tuple[str, str]]:
+    return [(str(table), str(column)) for table, column in db.execute(_COLUMNS + condition)]
 
 
 def is_damage(error: BaseException | None) -> bool:
@@ -87,7 +123,7 @@ def damage_of(path: Path, *, thoroughly: bool) -> str:
             ).fetchall()
             for (name,) in tables:  # finds a truncated file, a bad header or a bad root page
                 db.execute(f"select 1 from {quoted(name)} limit 1").fetchone()
-            if missing := completeness.missing(db):
+            if missing := first_missing_part(db):
                 return missing
             result = str(db.execute("pragma quick_check(1)").fetchone()[0]) if thoroughly else "ok"
     except sqlite3.DatabaseError as error:

@@ -45,7 +45,7 @@ class Readers:
         self._require_file()
         return self._connect()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Close the idle connections."""
         with self._lock:
             while self._idle:
@@ -54,7 +54,7 @@ class Readers:
     def close(self) -> None:
         """Close the pool. Connections in use are closed when their users close them."""
         self._is_closed = True
-        self.let_go()
+        self.release()
 
     def _connect(self) -> "_PooledConnection":
         connection = open_for_reading(self._path, _PooledConnection)

@@ -17,7 +17,7 @@ from claude_mem_lite.paths import Home
 
 _MAX_ENTRIES = 20
 _SHOWN_FOR = timedelta(days=7)
-# The text is composed in `worker/recovery_startup.py`.
+# As `kept_in` and `restore_command` write them.
 _KEPT_IN = re.compile(r"What was there is kept in (?P<folder>(?:damaged|before-restore)-\w+(?:-\d+)?)")
 _UNDONE_BY = re.compile(r"`claude-mem-lite restore (?P<path>[^`]+)`")
 
@@ -40,6 +40,16 @@ class Recovery:
     def was_asked_for(self) -> bool:
         """Return True if the user's own `restore` caused the recovery."""
         return self.id.startswith("restore-")
+
+
+def kept_in(folder: str) -> str:
+    """Return the clause of a recovery that names the folder with the replaced files."""
+    return f"What was there is kept in {folder}"
+
+
+def restore_command(path: Path) -> str:
+    """Return the command that restores a database file, for the text of a recovery."""
+    return f"`claude-mem-lite restore {shlex.quote(str(path))}`"
 
 
 def all_of(home: Home) -> list[Recovery]:

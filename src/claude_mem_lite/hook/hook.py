@@ -1,4 +1,4 @@
-"""The program agents run for every event. Only finds the compiled kernel beside it and hides whatever fails."""
+"""Program that agents run for every event. Finds the compiled kernel beside it and hides all failures."""
 
 import posix
 import sys

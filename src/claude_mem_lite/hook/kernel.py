@@ -1,7 +1,7 @@
-"""Read the payload, keep it, tell the worker, print its answer: all that happens inside an agent's hook.
+"""Work inside an agent's hook: read the payload, save it, notify the worker, print its answer.
 
-Run by the launcher beside it. Never raises, never writes to stderr, never opens a database; imports only
-builtin and C modules unless a payload holds private spans or no worker answers."""
+Run by the launcher beside it. Never raises, never writes to stderr, never opens a database; imports only builtin and C
+modules unless a payload holds private spans or no worker answers."""
 
 import _signal  # type: ignore[import-not-found]
 import _socket
@@ -13,20 +13,20 @@ ANSWER_WITHIN_S = {"SessionStart": 1.5, "UserPromptSubmit": 0.3, "PostToolUse": 
 UNKEPT_WITHIN_S = 0.5
 RETRY_S = 0.02
 FSYNCED = ("Stop", "StopFailure", "SessionEnd")
-# To a tool call that went well there is an answer when it opened a file, or when it may have failed all the same.
+# A successful tool call gets an answer if it opened a file, or may have failed all the same.
 FILE_TOOLS = (b'"read"', b'"edit"', b'"multiedit"', b'"write"', b'"notebookedit"')
 WORDS_OF_FAILURES = (b"error", b"fail", b"fatal", b"panic", b"exception", b"not ok")
-OTHER_FORMS = ("cursor", "copilot")  # they do not take what is rendered ahead, which is in Claude Code's form
+OTHER_FORMS = ("cursor", "copilot")  # they do not accept rendered contexts, which are in Claude Code's form
 PRIVATE_MARKS = (b"<private", b"003cprivate", b"</private", b"003c/private", b"\\/private")
-# A home has these before any event, and one of those once there was one.
+# A home may have the early names before any event, and has one of the marks after the first event.
 EARLY_NAMES = (b"spool", b"rendered", b"config.toml", b"synonyms.toml", b"api-key", b"off", b"pauses", b"backups")
 MARKS = (b"inbox.db", b"memory.db", b"installs", b"worker-py")
 SHIELDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 
 def main() -> None:
-    """Serve the event named by the first argument, of the agent named by the second (Claude Code's has none), and end
-    the process with status 0."""
+    """Serve the event named by the first argument, of the agent named by the second (none for Claude Code), and end the
+    process with status 0."""
     try:
         silence()
         serve(clean_name("_".join(sys.argv[1:3])))
@@ -36,28 +36,28 @@ def main() -> None:
 
 
 def silence() -> None:
-    """Point stderr to nowhere and fill standard descriptors that are closed, lest a file of ours become one.
+    """Point stderr to nowhere and fill closed standard descriptors, lest a file of the hook become one.
 
-    Opened for reading only: a print to what was a closed stdout must fail, not seem to succeed."""
+    Opened for reading only: a print to a formerly closed stdout must fail, not seem to succeed."""
     while (nowhere := posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)) < 2:
         pass
     posix.dup2(nowhere, 2)
 
 
 def serve(label: str) -> None:
-    """Keep the payload on stdin, then let the worker know and print what it answers."""
+    """Save the payload on stdin, then notify the worker and print its answer."""
     event, _, agent = label.partition("_")
     home = find_home()
     is_internal = posix.environ.get(b"CLAUDE_MEM_LITE_INTERNAL")
     is_off = posix.access(home + b"/off", posix.F_OK)
-    payload = read_all(0)  # also when ignored: the client reports a pipe that was closed unread
+    payload = read_all(0)  # also if ignored: the client reports a pipe that was closed unread
     if is_internal:
         return
     posix.umask(0o077)
     if is_off:
         note_pause(home)
         return
-    for number in SHIELDED:  # the payload is ours now, and all that follows ends by itself
+    for number in SHIELDED:  # the payload is saved only by this process now, and all later steps end by themselves
         _signal.signal(number, _signal.SIG_IGN)
     payload = without_private(payload)
     name = spool_name(label)
@@ -69,13 +69,13 @@ def serve(label: str) -> None:
     waits_s = ANSWER_WITHIN_S.get(event, 0.0) if agent or may_be_answered(event, payload) else 0.0
     answered = tell(home, event, label, kept, b"" if place else payload, place == home, waits_s)
     may_render = event == "SessionStart" and agent not in OTHER_FORMS
-    if may_render and not answered and (told := print_rendered(home, payload, notice(home) if kept else "")):
-        note = b'{"hook_event_name":"Rendered","start":"%b","context":%b}' % (kept.encode(), told)
+    if may_render and not answered and (receipt := print_rendered(home, payload, notice(home) if kept else "")):
+        note = b'{"hook_event_name":"Rendered","start":"%b","context":%b}' % (kept.encode(), receipt)
         keep(home, spool_name("Rendered"), note, False)
 
 
 def note_pause(home: bytes) -> None:
-    """Note when memory was seen to be off, and nothing else: an import of transcripts leaves out that time.
+    """Note the time at which memory was off, and nothing else: an import of transcripts leaves out the period.
 
     The period is named by the time of the switch, because a switch made by hand may be gone before a worker sees it."""
     if not is_ours(home) or not may_fill(home):
@@ -94,7 +94,7 @@ def note_pause(home: bytes) -> None:
 
 
 def may_be_answered(event: str, payload: bytes) -> bool:
-    """Whether there may be an answer worth waiting for; of another agent's tools, who knows."""
+    """Return whether an answer is possible; unknown tools of other agents count as possible."""
     if event != "PostToolUse":
         return True
     lowered = payload.lower()
@@ -103,19 +103,20 @@ def may_be_answered(event: str, payload: bytes) -> bool:
 
 
 def clean_name(argument: str) -> str:
-    """An event name that is safe in a file name and in a request."""
+    """Return an event name that is safe in a file name and in a request."""
     return "".join([c for c in argument if c.isascii() and (c.isalnum() or c == "_")])[:40] or "unknown"
 
 
 def spool_name(label: str) -> str:
-    """A name no other hook makes; names sort by time."""
+    """Return a unique name; names sort by time."""
     return f"{time.time_ns():020d}-{posix.getpid()}-{posix.urandom(4).hex()}-{label}"
 
 
 def find_home() -> bytes:
-    """The data folder: the variable, else the folder of the `py` link that runs us, else the user's default.
+    """Return the data folder: the variable, else the folder of the `py` link that runs the hook, else the user's
+    default.
 
-    Spelled as pathlib would, because the names of the fallback places carry a checksum of it."""
+    Spelled as by pathlib, because the names of the fallback folders carry a checksum of the path."""
     home = posix.environ.get(b"CLAUDE_MEM_LITE_HOME")
     if not home:
         home, _, base = encoded(sys.executable or "").rpartition(b"/")
@@ -127,19 +128,19 @@ def find_home() -> bytes:
 
 
 def folder_of_user() -> bytes:
-    """The user's own folder as the user database has it."""
+    """Return the user's folder from the user database."""
     import pwd
 
     return encoded(pwd.getpwuid(posix.getuid()).pw_dir)
 
 
 def encoded(path: str) -> bytes:
-    """The bytes of a path as the file system has them."""
+    """Return the bytes of a path as in the file system."""
     return path.encode(sys.getfilesystemencoding(), "surrogateescape")
 
 
 def read_all(fd: int) -> bytes:
-    """Everything up to the end of `fd`; what came before an error counts as everything."""
+    """Return everything up to the end of `fd`; an error counts as the end."""
     chunks = []
     while True:
         try:
@@ -156,7 +157,7 @@ def read_all(fd: int) -> bytes:
 
 
 def without_private(payload: bytes) -> bytes:
-    """The payload without its private spans; empty rather than leaked when they cannot be removed."""
+    """Return the payload without its private spans; empty rather than leaked if they cannot be removed."""
     lowered = payload.lower()
     if b"private" not in lowered or not any(mark in lowered for mark in PRIVATE_MARKS):
         return payload
@@ -170,9 +171,9 @@ def without_private(payload: bytes) -> bytes:
 
 
 def is_ours(home: bytes) -> bool:
-    """Whether the home, made when missing, is a folder that nobody else can put something into.
+    """Return whether the home, made if missing, is a folder that only the user can write.
 
-    Where users share a folder, as with HOME=/tmp, another's home would name a program to run and text to print."""
+    In a shared folder, as with HOME=/tmp, another user's home would name a program to run and text to print."""
     me = posix.getuid()
     try:
         try:
@@ -188,7 +189,7 @@ def is_ours(home: bytes) -> bool:
 
 
 def keep(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
-    """Keep `data` in the spool or else in the first fallback place that takes it: that folder, or b""."""
+    """Save `data` in the spool or else in the first possible fallback folder; return the folder, or b"" on failure."""
     file = name.encode()
     try:
         try:
@@ -204,14 +205,14 @@ def keep(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
 
 
 def may_fill(home: bytes) -> bool:
-    """Whether a folder without a spool may get one: the variable may name one that holds the user's own files."""
+    """Return whether a folder without a spool may get one: the variable may name a folder with the user's own files."""
     names = posix.listdir(home)
     is_known = home.endswith(b"/.claude-mem-lite") or any(name in MARKS for name in names)
     return is_known or all(name in EARLY_NAMES for name in names)
 
 
 def keep_elsewhere(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
-    """Keep `data` in the first fallback place that takes it: that folder, or b""."""
+    """Save `data` in the first possible fallback folder; return the folder, or b"" on failure."""
     file = name.encode()
     for place in fallback_places(home):
         try:
@@ -224,7 +225,7 @@ def keep_elsewhere(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
 
 
 def leave(tmp: bytes, new: bytes, data: bytes, sync: bool) -> None:
-    """All of `data` as the file `new`, or an OSError and nothing left behind."""
+    """Write all of `data` to the file `new`, or raise OSError and leave nothing behind."""
     flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
     fd = posix.open(tmp, flags, 0o600)
     try:
@@ -243,7 +244,7 @@ def leave(tmp: bytes, new: bytes, data: bytes, sync: bool) -> None:
 
 
 def make_folders(home: bytes) -> None:
-    """Create what is missing of the home and its spool; what cannot be made shows when it is used."""
+    """Create the missing folders of the home and its spool; a failure shows at the first use."""
     parts = (home + b"/spool/tmp").split(b"/")
     for folder in [*[b"/".join(parts[:end]) for end in range(2, len(parts) + 1)], home + b"/spool/new"]:
         try:
@@ -253,7 +254,7 @@ def make_folders(home: bytes) -> None:
 
 
 def fallback_places(home: bytes) -> list[bytes]:
-    """Where events go when the home takes none, best first; the worker knows the same list."""
+    """Return the folders for events when the home takes none, best first; the worker has the same list."""
     import zlib
 
     uid = posix.getuid()
@@ -262,7 +263,7 @@ def fallback_places(home: bytes) -> list[bytes]:
 
 
 def make_private(place: bytes) -> None:
-    """Create `place`, or see that it is a folder of ours that nobody else can look into."""
+    """Create `place`, or check that it is a folder of this user, closed to others."""
     try:
         posix.mkdir(place, 0o700)
     except FileExistsError:
@@ -273,7 +274,7 @@ def make_private(place: bytes) -> None:
 
 
 def tell(home: bytes, event: str, label: str, name: str, body: bytes, may_start: bool, waits_s: float) -> bool:
-    """Tell the worker, starting it when nobody is there; whether it answered (or had no need to) in time."""
+    """Notify the worker, and start one if none listens; return whether an answer came (or none was needed) in time."""
     deadline = time.monotonic() + (max(waits_s, UNKEPT_WITHIN_S) if body else waits_s)
     coming = False
     while True:
@@ -290,32 +291,32 @@ def tell(home: bytes, event: str, label: str, name: str, body: bytes, may_start:
 
 
 def start(home: bytes, name: str) -> bool:
-    """Start the worker unless that is being done; whether one can be expected to come up."""
-    import starting  # type: ignore[import-not-found]
+    """Start the worker unless a start is under way; return whether a worker can be expected."""
+    import spawn_worker  # type: ignore[import-not-found]
 
-    starting.stay_within_bounds(home, name.encode())
-    expected: bool = starting.start_worker(home)
+    spawn_worker.stay_within_bounds(home, name.encode())
+    expected: bool = spawn_worker.start_worker(home)
     return expected
 
 
 def notice(home: bytes) -> str:
-    """What the person should hear of a worker that cannot come up any more; mostly nothing."""
-    import starting
+    """Return the notice to the user about a worker that cannot start any more; mostly ''."""
+    import spawn_worker
 
-    told: str = starting.notice(home)
-    return told
+    sentence: str = spawn_worker.notice(home)
+    return sentence
 
 
 def ask(home: bytes, label: str, name: str, body: bytes, deadline: float, wanted: bool) -> None:
-    """One request; prints the answer where one is wanted, and confirms it.
+    """Send one request; print the answer if wanted, and confirm the print.
 
-    OSError: nobody is there. BlockingIOError or TimeoutError: somebody is, but has no time for us."""
+    OSError: no worker. BlockingIOError or TimeoutError: a busy worker."""
     connection = connect(home, deadline)
     connection.settimeout(max(deadline - time.monotonic(), 0))
     connection.sendall(request(label, name, body))
     if not wanted and not body:
         return
-    # The only copy of a body must be seen to arrive: a server may drop a request whose sender is gone.
+    # The arrival of the only copy must be confirmed: a server may drop a request whose sender is gone.
     answer = receive(connection, deadline)
     if wanted and answer and print_all(answer) and name:
         try:
@@ -326,7 +327,7 @@ def ask(home: bytes, label: str, name: str, body: bytes, deadline: float, wanted
 
 
 def connect(home: bytes, deadline: float) -> _socket.socket:
-    """A connection to the worker, waiting up to `deadline` for a place in its queue."""
+    """Return a connection to the worker; wait up to `deadline` for a place in its queue."""
     posix.chdir(home)  # a socket's path has room for some 104 bytes only
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(0)
@@ -341,14 +342,14 @@ def connect(home: bytes, deadline: float) -> _socket.socket:
 
 
 def request(path: str, name: str, body: bytes) -> bytes:
-    """The bytes of one request."""
+    """Return the bytes of one request."""
     spool = f"X-Spool: {name}\r\n" if name else ""
     head = f"POST /hook/{path} HTTP/1.1\r\nHost: localhost\r\n{spool}Content-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def receive(connection: _socket.socket, deadline: float) -> bytes:
-    """The whole body of a 200, else nothing."""
+    """Return the whole body of a 200, else nothing."""
     data = b""
     while True:
         head, end, body = data.partition(b"\r\n\r\n")
@@ -360,14 +361,14 @@ def receive(connection: _socket.socket, deadline: float) -> bytes:
         connection.settimeout(left)
         chunk = connection.recv(65536)
         if not chunk and not data:
-            raise ConnectionResetError  # it was just going away
+            raise ConnectionResetError  # the worker was just ending
         if not chunk:
             return b""
         data += chunk
 
 
 def length_of_200(head: bytes) -> int:
-    """The length of the body that follows; 0 for any other status and for a length that cannot be read."""
+    """Return the length of the body; 0 for any other status and for an unreadable length."""
     status, *lines = head.split(b"\r\n")
     if status.split(b" ")[1:2] == [b"200"]:
         for line in lines:
@@ -378,7 +379,7 @@ def length_of_200(head: bytes) -> int:
 
 
 def print_all(data: bytes) -> bool:
-    """Write to stdout; whether all of it got there."""
+    """Write to stdout; return whether everything was written."""
     rest, patience = memoryview(data), 1000
     while rest and patience:
         try:
@@ -392,19 +393,18 @@ def print_all(data: bytes) -> bool:
 
 
 def print_rendered(home: bytes, payload: bytes, message: str) -> bytes:
-    """Print the context rendered ahead for the payload's folder, and a message for the person if there is one; what
-    the context is, for the note, or b"" when none got out."""
+    """Print the context rendered ahead for the payload's folder, with a message for the user if given; return the
+    receipt for the note, or b"" if nothing was printed."""
     import json
 
-    told, reply = rendered_ahead(home, payload)
+    receipt, reply = rendered_ahead(home, payload)
     if message:
         reply = json.dumps({**json.loads(reply or b"{}"), "systemMessage": message}).encode()
-    return told if reply and print_all(reply) else b""
+    return receipt if reply and print_all(reply) else b""
 
 
 def rendered_ahead(home: bytes, payload: bytes) -> tuple[bytes, bytes]:
-    """What is rendered for the payload's folder: what it is, for the note, and the reply; nothing of both when it does
-    not fit."""
+    """Return receipt and reply rendered for the payload's folder; both empty if they do not fit."""
     import json
     import zlib
 
@@ -413,20 +413,20 @@ def rendered_ahead(home: bytes, payload: bytes) -> tuple[bytes, bytes]:
         folder = start["cwd"].encode("utf-8", "surrogateescape")
         path = home + b"/rendered/%08x" % zlib.crc32(folder)
         found = read_all(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC))
-        *of_folder, told, rendered = found.split(b"\n", 3)
-        whole = all(isinstance(json.loads(part), dict) for part in (told, rendered))
+        *of_folder, receipt, rendered = found.split(b"\n", 3)
+        whole = all(isinstance(json.loads(part), dict) for part in (receipt, rendered))
         if start.get("source") == "resume" or of_folder != [folder, folder_identity(folder)] or not whole:
             return b"", b""
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError):
         return b"", b""
-    return told, rendered
+    return receipt, rendered
 
 
 def folder_identity(folder: bytes) -> bytes:
-    """What tells the repository around a folder, or a folder outside of any, from another one put in its place.
+    """Return the identity of the repository around a folder, or of a folder outside of any repository.
 
-    Inode numbers are given out again, so a file is known by its time too; git writes `description` once. The number of
-    the device is left out: it may be another one after a reboot."""
+    Inode numbers are reused, so a file's time counts too; git writes `description` once. The device number is left out:
+    a reboot may change it."""
     parts = folder.split(b"/")
     for end in range(len(parts), 0, -1):
         for name in (b".git/description", b".git"):

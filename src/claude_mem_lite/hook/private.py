@@ -1,7 +1,7 @@
-"""Take `<private>…</private>` spans out of a payload, before anything of it is written.
+"""Removal of `<private>…</private>` spans from a payload, before any part is written.
 
-The kernel imports this only when a payload holds such a tag. What is in doubt is removed, and the event itself
-never is: the hook ignores signals meanwhile, so every step here is linear and all of them together have a limit."""
+The kernel imports this module only for payloads with such a tag. Doubtful text is removed, the event itself never: the
+hook ignores signals meanwhile, so every step is linear and all steps together have a limit."""
 
 import _signal  # type: ignore[import-not-found]
 import json
@@ -15,18 +15,18 @@ Ends = tuple[bool, bool]
 MARK = "[private]"
 LIMIT_S = 2.0
 MAX_KEPT_LENGTH = 4096
-# Also as JSON inside JSON spells them: \u003c for <, \/ for /, \n for a line break. What a pattern may repeat
-# without bound it takes whole or not at all (++, *+): each character is then looked at once or twice, not n times.
+# Tags also appear as JSON inside JSON: \u003c for <, \/ for /, \n for a line break. Unbounded repeats are possessive
+# (++, *+): each character is read once or twice, not n times.
 HEAD = re.compile(r"(?:<|(?<!\\)\\++u003c)(\\*+/)?private(?=[\s>]|\\++[fnrtu])", re.IGNORECASE)
 STOP = re.compile(r"[<>]|(?<!\\)\\++u003e", re.IGNORECASE)
 
 
 class TookTooLong(BaseException):
-    """The limit is reached: no kind of Exception, so that nothing on the way takes it for its own."""
+    """Limit reached; not an Exception, so that no handler on the way catches it."""
 
 
 def clean(data: bytes, limit_s: float = LIMIT_S) -> bytes:
-    """The payload without its private spans, or without its texts when that takes longer than the limit."""
+    """Return the payload without its private spans, or without its texts if the limit is exceeded."""
     _signal.signal(_signal.SIGVTALRM, give_up)
     try:
         _signal.setitimer(_signal.ITIMER_VIRTUAL, limit_s)
@@ -39,12 +39,12 @@ def clean(data: bytes, limit_s: float = LIMIT_S) -> bytes:
 
 
 def give_up(_number: int, _frame: object) -> None:
-    """What the timer calls; a search that is under way ends with it too."""
+    """Raise TookTooLong from the timer, also during a running search."""
     raise TookTooLong
 
 
 def without_spans(data: bytes) -> bytes:
-    """The payload without its private spans: as JSON, or byte by byte when it is none."""
+    """Return the payload without its private spans: as JSON, or byte by byte for other content."""
     try:
         payload: Json = json.loads(data.decode("utf-8", "replace"), strict=False)
         hide_edit(payload)
@@ -54,7 +54,7 @@ def without_spans(data: bytes) -> bytes:
 
 
 def reduced(data: bytes) -> bytes:
-    """What names the event: the short values at the top of the payload that hold no tag. Nothing when it is no JSON."""
+    """Return the fields that identify the event: short top-level values without a tag. b"" for invalid JSON."""
     try:
         payload: Json = json.loads(data.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
@@ -64,20 +64,20 @@ def reduced(data: bytes) -> bytes:
 
 
 def is_plain(value: Json) -> bool:
-    """Whether a value of a payload may stay without a closer look."""
+    """Return whether a value of a payload may stay unchecked."""
     if isinstance(value, str):
         return len(value) <= MAX_KEPT_LENGTH and not HEAD.search(value)
     return not isinstance(value, list | dict)
 
 
 def tags(text: str) -> list[tuple[int, int, bool]]:
-    """Where each tag begins and ends, and whether it closes; `<private/>` holds nothing and is none."""
+    """Return start and end of each tag, and whether the tag closes; `<private/>` is empty and does not count."""
     found: list[tuple[int, int, bool]] = []
     stop = None
     for head in HEAD.finditer(text):
         if found and head.start() < found[-1][1]:
             continue
-        # The end of one unfinished tag is often that of all before it: looked for once, not once a tag.
+        # The end of an unfinished tag is often the end of all before it: searched once, not once a tag.
         if stop is None or stop.start() < head.end():
             stop = STOP.search(text, head.end())
         if stop is None:
@@ -88,9 +88,9 @@ def tags(text: str) -> list[tuple[int, int, bool]]:
 
 
 def spans(text: str) -> list[Span]:
-    """The private stretches of `text` in order, with their tags.
+    """Return the private spans of `text` in order, with their tags.
 
-    An opening that is never closed reaches to the end, a closing that was never opened from the beginning."""
+    An unclosed opening tag reaches to the end, an unopened closing tag from the beginning."""
     found: list[Span] = []
     start = depth = 0
     for begin, end, closes in tags(text):
@@ -107,7 +107,7 @@ def spans(text: str) -> list[Span]:
 
 
 def hide(text: str) -> str:
-    """The text with a mark in place of each private span."""
+    """Return the text with a mark in place of each private span."""
     pieces, at = [], 0
     for start, end in spans(text):
         pieces += [text[at:start], MARK]
@@ -116,14 +116,14 @@ def hide(text: str) -> str:
 
 
 def hide_lines(lines: list[str]) -> list[str]:
-    """The same for the lines of one text; lines that lie wholly inside a span are left out."""
+    """Return the lines of one text with marks; lines wholly inside a span are left out."""
     longest = max(re.findall("\n\0*", "".join(lines)), key=len, default="")
-    between = "\n" + "\0" * len(longest)  # stands in none of the lines
+    between = "\n" + "\0" * len(longest)  # occurs in none of the lines
     return hide(between.join(lines)).split(between) if lines else []
 
 
 def hide_all(value: Json, known: dict[int, Ends]) -> Json:
-    """The same for every string in a JSON value; a list of strings counts as one text."""
+    """Hide the spans in every string of a JSON value; a list of strings counts as one text."""
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, dict):
@@ -135,7 +135,8 @@ def hide_all(value: Json, known: dict[int, Ends]) -> Json:
 
 
 def hide_items(items: list[Json], known: dict[int, Ends]) -> list[Json]:
-    """The same for items such as hunks or blocks of text: one between an opening and its closing is private."""
+    """Hide the spans in items such as hunks or text blocks: an item between an opening and its closing tag is
+    private."""
     hidden: set[int] = set()
     opened = None
     for index, item in enumerate(items):
@@ -149,9 +150,9 @@ def hide_items(items: list[Json], known: dict[int, Ends]) -> list[Json]:
 
 
 def open_ends(value: Json, known: dict[int, Ends]) -> Ends:
-    """Whether some text in it has a closing that was not opened, and an opening that is not closed.
+    """Return whether a text in the value has an unopened closing tag, and an unclosed opening tag.
 
-    Lists within lists ask for the same again at each depth: `known` has what was found, by the value's id."""
+    Nested lists repeat the question at each depth: `known` caches the results by the value's id."""
     if isinstance(value, str):
         return open_ends_of_text(value)
     if not isinstance(value, list | dict):
@@ -166,7 +167,7 @@ def open_ends(value: Json, known: dict[int, Ends]) -> Ends:
 
 
 def open_ends_of_text(text: str) -> Ends:
-    """The same for one text."""
+    """Return the same for one text."""
     unopened, depth = False, 0
     for _, _, closes in tags(text):
         unopened |= closes and depth == 0
@@ -175,7 +176,7 @@ def open_ends_of_text(text: str) -> Ends:
 
 
 def holds_tag(value: Json) -> bool:
-    """Whether a tag stands in some text of a JSON value."""
+    """Return whether a text of a JSON value has a tag."""
     if isinstance(value, str):
         return bool(tags(value))
     if isinstance(value, dict):
@@ -188,7 +189,7 @@ def holds_tag(value: Json) -> bool:
 
 
 def blank(value: Json) -> Json:
-    """The value with every text in it hidden."""
+    """Return the value with every text hidden."""
     if isinstance(value, str):
         return MARK
     if isinstance(value, dict):
@@ -197,7 +198,7 @@ def blank(value: Json) -> Json:
 
 
 def hide_edit(payload: Json) -> None:
-    """Hide an edit that lies inside a span of its file: it shows no tag, but the file before it does."""
+    """Hide an edit inside a span of its file: the edit has no tag, but the original file does."""
     given, response = member(payload, "tool_input"), member(payload, "tool_response")
     before = member(response, "originalFile")
     if not isinstance(before, str) or not (found := spans(before)):
@@ -219,12 +220,12 @@ def hide_edit(payload: Json) -> None:
 
 
 def lies_inside(old: Json, before: str, found: list[Span]) -> bool:
-    """Whether `old`, without a tag of its own, stands inside a span of the file as it was."""
+    """Return whether `old`, without a tag of its own, is inside a span of the original file."""
     if not isinstance(old, str) or not old or tags(old):
         return False
     at = before.find(old)
     while at >= 0 and not overlap(found, at, at + len(old)):
-        # The next that matters reaches into the next span: stepping through all before it would take n² steps.
+        # The next relevant match reaches into the next span: stepping through all matches before would take n² steps.
         index = bisect_left(found, (at, 0))
         if index == len(found):
             return False
@@ -233,11 +234,11 @@ def lies_inside(old: Json, before: str, found: list[Span]) -> bool:
 
 
 def overlap(found: list[Span], begin: int, end: int) -> bool:
-    """Whether a stretch has something in common with one of the spans."""
+    """Return whether a range overlaps one of the spans."""
     index = bisect_left(found, (end, 0))
     return index > 0 and found[index - 1][1] > begin
 
 
 def member(value: Json, key: str) -> Json:
-    """What an object has under `key`; None for anything that is no object."""
+    """Return the value of `key` in an object; None for any other value."""
     return value.get(key) if isinstance(value, dict) else None

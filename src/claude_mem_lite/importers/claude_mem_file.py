@@ -1,7 +1,7 @@
-"""The database of claude-mem, another product's, as a copy to read from.
+"""Copy of claude-mem's database to read from.
 
-Not even a lock is taken on the original and nothing is made beside it: SQLite would do both, also when asked only to
-read. So the copy must be found consistent without one."""
+The original gets no lock and no file beside it: SQLite would make both, even for reading. So consistency of the copy is
+checked without a lock."""
 
 import os
 import shutil
@@ -17,22 +17,23 @@ NAME = "claude-mem.db"
 _MAGIC = b"SQLite format 3\x00"
 _WAL_HEADER_BYTES = 32
 _MAX_TRIES = 8
-# What a file of somebody else may cost: what it defines can look for a row without end, or make one of any size.
-# The steps take some 10 s. A limit in seconds would count the time that whoever takes the rows needs.
-_MAX_STEPS, _STEPS_A_LOOK = 1_000_000_000, 1_000_000
+# Limits against a malicious file, whose views can search without end or make values of any size. The steps take some 10
+# s. A limit in seconds would include the time of the consumer of the rows.
+MAX_STEPS = 1_000_000_000
+_CHECKS = 1_000
 _MAX_VALUE_BYTES = 128 * 2**20
 State = tuple[object, ...]
 
 
 def own_database(environment: Mapping[str, str]) -> Path:
-    """Where claude-mem keeps the database of this user."""
+    """Return the path of this user's claude-mem database."""
     chosen = environment.get("CLAUDE_MEM_DATA_DIR")
     return (Path(chosen) if chosen else Path.home() / ".claude-mem") / NAME
 
 
 @contextmanager
-def open_copy(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a copy of the database, which is gone afterwards; MemoryLiteError when there is none to read."""
+def open_copy(path: Path, max_steps: int = MAX_STEPS) -> Iterator[sqlite3.Connection]:
+    """Yield a connection to a temporary copy of the database; MemoryLiteError if the database cannot be read."""
     with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as folder:
         copy = Path(folder, NAME)
         try:
@@ -41,26 +42,26 @@ def open_copy(path: Path) -> Iterator[sqlite3.Connection]:
         except OSError as error:
             raise unreadable(path, error) from None
         with closing(sqlite3.connect(copy)) as db:
-            _limit(db)
+            _limit(db, max_steps)
             db.text_factory = lambda raw: raw.decode("utf-8", "replace")
             yield db
 
 
-def _limit(db: sqlite3.Connection) -> None:
-    """Have a query end with sqlite3.OperationalError that gives no row for long."""
-    looks = 0
+def _limit(db: sqlite3.Connection, max_steps: int) -> None:
+    """Make a query without a row for too long fail with sqlite3.OperationalError."""
+    checks = 0
 
     def is_too_much() -> bool:
-        nonlocal looks
-        looks += 1
-        return looks > _MAX_STEPS // _STEPS_A_LOOK
+        nonlocal checks
+        checks += 1
+        return checks > _CHECKS
 
     def row(cursor: sqlite3.Cursor, values: tuple[object, ...]) -> sqlite3.Row:
-        nonlocal looks
-        looks = 0
+        nonlocal checks
+        checks = 0
         return sqlite3.Row(cursor, values)
 
-    db.set_progress_handler(is_too_much, _STEPS_A_LOOK)
+    db.set_progress_handler(is_too_much, max_steps // _CHECKS)
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
     db.row_factory = row
 
@@ -72,22 +73,22 @@ def _check(path: Path) -> None:
 
 
 def _copy(path: Path, copy: Path) -> None:
-    """Copy the database with what is not yet in its file. Its worker may be writing meanwhile, which shows afterwards.
+    """Copy the database with its logs. claude-mem's worker may write meanwhile, which is detected afterwards.
 
-    The log is copied last: as long as it was not begun anew, it holds every page that was brought into the file since
-    its beginning, and a last part that is incomplete does not count."""
+    The log is copied last: unless restarted, the log holds every page moved into the file since its start, and an
+    incomplete last frame does not count."""
     for _ in range(_MAX_TRIES):
         before = _state(path)
         shutil.copyfile(path, copy)
         for suffix in ("-journal", "-wal"):
-            _copy_if_there(_beside(path, suffix), _beside(copy, suffix))
+            _copy_optional(_beside(path, suffix), _beside(copy, suffix))
         if _state(path) == before:
             return
     raise MemoryLiteError(f"{path} was written to all the time", "try again when claude-mem has less to do")
 
 
 def _state(path: Path) -> State:
-    """What stays the same while a copy can be made of a database."""
+    """Return values that stay the same while the database can be copied."""
     journal = _stat(_beside(path, "-journal"))
     with suppress(FileNotFoundError), _beside(path, "-wal").open("rb") as log:
         header = log.read(_WAL_HEADER_BYTES)
@@ -98,13 +99,13 @@ def _state(path: Path) -> State:
 
 def _stat(path: Path) -> State:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _copy_if_there(path: Path, copy: Path) -> None:
+def _copy_optional(path: Path, copy: Path) -> None:
     copy.unlink(missing_ok=True)
     with suppress(FileNotFoundError):
         shutil.copyfile(path, copy)

@@ -1,6 +1,6 @@
-"""The lines of a transcript file as JSON objects, one at a time, plain or gzipped, of any size.
+"""Lines of a transcript file as JSON objects, one at a time, plain or gzipped, of any size.
 
-Nothing a file holds makes it raise: what cannot be read is a problem that names its line, or the file."""
+No content of a file raises an exception: an unreadable line or file is reported as a problem."""
 
 import errno
 import gzip
@@ -16,43 +16,46 @@ from typing import IO, Literal
 from claude_mem_lite.models import JsonObject, JsonValue, load_json
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
-DEEPEST = 100
+MAX_DEPTH = 100
 MAX_PROBLEMS = 1000
 _PIECE_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What cannot be read: a line, a file from some line on, or a folder; line 0 stands for either of these."""
+class TranscriptProblem:
+    """Unreadable line, file (from some line on) or folder; line 0 stands for file and folder."""
 
     path: Path
     line: int
     reason: str
     what: Literal["line", "file", "folder"] = "line"
     unfinished: bool = False
-    """The last line, without its end: a client may just be writing it."""
+    """Last line without a newline: a client may be writing the line."""
 
 
 class _NotATranscript(Exception):
-    """So much of a file cannot be read that the rest of it is not tried."""
+    """Too many unreadable lines; the rest of the file is not tried."""
 
 
 class Lines:
-    """The objects in one file, in order; to be iterated once."""
+    """Objects in one file, in order; to be iterated once."""
 
-    def __init__(self, path: Path, problems: list[Problem]) -> None:
+    def __init__(self, path: Path, problems: list[TranscriptProblem]) -> None:
         self.path = path
         self.bytes_read = 0
-        """How far it is, in bytes of the file as it lies on disk."""
+        """Position in bytes of the file on disk."""
         self.is_broken = False
-        """The file could not be read to its end."""
+        """True if the file could not be read to its end."""
         self._problems = problems
         self._number = 0
         self._unreadable = 0
 
     def __iter__(self) -> Iterator[JsonObject]:
         try:
-            with open_plain(self.path) as file, _unpacked(file) if self.path.suffix == ".gz" else file as content:
+            with (
+                open_plain(self.path) as file,
+                gzip.GzipFile(fileobj=file) if self.path.suffix == ".gz" else file as content,
+            ):
                 for raw in self._raw_lines(content):
                     self.bytes_read = file.tell()
                     if (value := self._parsed(raw)) is not None:
@@ -99,33 +102,29 @@ class Lines:
         self._unreadable += 1
         if self._unreadable > MAX_PROBLEMS:
             raise _NotATranscript
-        self._problems.append(Problem(self.path, self._number, reason, unfinished=unfinished))
+        self._problems.append(TranscriptProblem(self.path, self._number, reason, unfinished=unfinished))
 
     def _give_up(self) -> None:
-        """Tell of the file in place of all its lines."""
-        own = [one for one in self._problems if one.path == self.path]
-        self._problems[:] = [one for one in self._problems if one.path != self.path]
+        """Report the file in place of all its lines."""
+        problems = [problem for problem in self._problems if problem.path == self.path]
+        self._problems[:] = [problem for problem in self._problems if problem.path != self.path]
         self._note_file(
-            f"more than {MAX_PROBLEMS:,} lines could not be read, the first is line {own[0].line:,} "
-            f"({own[0].reason}); the rest of this file was left out"
+            f"more than {MAX_PROBLEMS:,} lines could not be read, the first is line {problems[0].line:,} "
+            f"({problems[0].reason}); the rest of this file was left out"
         )
 
     def _note_file(self, reason: str) -> None:
-        self._problems.append(Problem(self.path, 0, reason, "file"))
+        self._problems.append(TranscriptProblem(self.path, 0, reason, "file"))
 
 
 def open_plain(path: Path) -> IO[bytes]:
-    """A file open for reading; OSError for a pipe or a device, which might be read for ever."""
-    # Not blocking: a pipe that nobody writes to would not even let itself be opened.
-    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115  it is the caller's
+    """Return a file open for reading; OSError for a pipe or a device, which might be read for ever."""
+    # Non-blocking: opening a pipe without a writer would block.
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115  the caller closes it
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "it is not a plain file")
     return file
-
-
-def _unpacked(file: IO[bytes]) -> gzip.GzipFile:
-    return gzip.GzipFile(fileobj=file)
 
 
 def _why(error: ValueError) -> str:
@@ -135,13 +134,13 @@ def _why(error: ValueError) -> str:
 
 
 def _is_deep(value: JsonValue) -> bool:
-    """Whether lists and objects lie in each other deeper than anything that takes them further would bear."""
+    """Return whether lists and objects are nested too deeply for later steps."""
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [
             item
-            for one in level
-            for item in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())
+            for outer in level
+            for item in (outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ())
             if isinstance(item, list | dict)
         ]
         if not level:

@@ -1,7 +1,7 @@
-"""A file of memories, one JSON object a line: read twice, first to check all of it, then to send it.
+"""File of memories, one JSON object a line: read twice, first to check everything, then to send.
 
-Memory stays flat at any size: of a line that was checked, sixteen bytes are kept. What cannot be imported is a
-problem that names its line; what cannot be read at all is a MemoryLiteError."""
+Memory use stays flat: a checked line leaves sixteen bytes. A line that cannot be imported is a problem with its number;
+an unreadable file is a MemoryLiteError."""
 
 import gzip
 import hashlib
@@ -29,27 +29,27 @@ from claude_mem_lite.models import JsonObject, JsonValue, load_json
 MAX_PROBLEMS = 10
 MAX_LINE_BYTES = 16 * 1024 * 1024
 BATCH_BYTES = 1024 * 1024
-# A batch is stored in one go, and a hook that wants an answer waits meanwhile.
+# A batch is stored in one transaction, and a hook may wait for an answer meanwhile.
 BATCH_LINES = 100
 _PIECE_BYTES = 1024 * 1024
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
-_LOOK_EVERY = 200
+_CHECK_EVERY_LINES = 200
 _PARTS = 64
 Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a line cannot be imported."""
+class LineProblem:
+    """Line that cannot be imported, with the reason."""
 
     line: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One memory as it is written, and how many lines before it, without an id, are the same."""
+class MemoryLine:
+    """One memory as written, with the number of equal lines without an id before it."""
 
     number: int
     memory: JsonObject
@@ -58,69 +58,69 @@ class Line:
 
 
 @dataclass(slots=True)
-class Checked:
-    """What the first reading found."""
+class CheckResult:
+    """Result of the first reading."""
 
     lines: int = 0
-    problems: list[Problem] = field(default_factory=list)
-    """The first ones."""
+    problems: list[LineProblem] = field(default_factory=list)
+    """The first problems only."""
     more_problems: int = 0
     scopes: dict[str, int] = field(default_factory=dict)
-    """Names of projects that only the worker can tell, each with the first line that uses it."""
+    """Project names that only the worker can resolve, each with the first line."""
     repeated: set[int] = field(default_factory=set)
-    """The marks of lines without an id that come more than once."""
+    """Digests of lines without an id that occur several times."""
 
     def report(self, line: int, reason: str) -> None:
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(Problem(line, reason))
+            self.problems.append(LineProblem(line, reason))
         else:
             self.more_problems += 1
 
 
 class MemoryFile:
-    """An open file of memories; `size_bytes` is what `advance` counts up to in each reading."""
+    """Open file of memories; `advance` counts up to `size_bytes` in each reading."""
 
     def __init__(self, path: str, file: IO[bytes]) -> None:
         self.path = path
         """Empty for standard input."""
         self.name = path or "standard input"
         self._file = file
-        self._state = self._look()
+        self._state = self._status()
         self.size_bytes = self._state[0]
 
-    def check(self, advance: Advance) -> Checked:
-        """Read all of it and say what is wrong."""
-        found = Checked()
-        ids, bare = _Marks(), _Marks()
+    def check(self, advance: Advance) -> CheckResult:
+        """Read the whole file and return the problems."""
+        result = CheckResult()
+        ids, bare = _DigestTable(), _DigestTable()
         for number, raw in self._raw_lines(advance):
-            found.lines += 1
+            result.lines += 1
             try:
                 memory = parse(raw)
             except ValueError as error:
-                if found.lines == 1 and raw.lstrip().startswith(b"["):
+                if result.lines == 1 and raw.lstrip().startswith(b"["):
                     raise MemoryLiteError(f"{self.name} is a JSON array", "one object a line is needed") from None
-                found.report(number, str(error))
+                result.report(number, str(error))
                 continue
             if "type" in memory and not memory.keys().isdisjoint(("sessionId", "message")):
                 raise self._transcript()
             values, problems = values_of(memory)
             for problem in problems:
-                found.report(number, problem)
+                result.report(number, problem)
             scope, id_ = values.get("scope"), memory.get("id")
             if isinstance(scope, str) and scope.startswith("project:") and "project" not in memory:
-                found.scopes.setdefault(scope, number)
+                result.scopes.setdefault(scope, number)
             if isinstance(id_, str):
-                ids.add(_mark(id_), number)
+                ids.add(_digest(id_), number)
             else:
-                bare.add(mark_of(memory), number)
+                bare.add(line_digest(memory), number)
         for first, again in ids.repeated_lines():
-            found.report(again, f"its id is that of line {first:,} too")
-        found.repeated = bare.repeated()
-        return found
+            result.report(again, f"its id is that of line {first:,} too")
+        result.repeated = bare.repeated()
+        return result
 
-    def batches(self, checked: Checked, advance: Advance) -> Iterator[list[Line]]:
-        """Read it once more, as many lines at a time as one request takes."""
-        batch: list[Line] = []
+    def batches(self, checked: CheckResult, advance: Advance) -> Iterator[list[MemoryLine]]:
+        """Read the file again and yield as many lines as one request takes."""
+        batch: list[MemoryLine] = []
         size = 0
         for line in self._lines(checked.repeated, advance):
             if batch and (len(batch) == BATCH_LINES or size + line.size > BATCH_BYTES):
@@ -131,7 +131,7 @@ class MemoryFile:
         if batch:
             yield batch
 
-    def _lines(self, repeated: set[int], advance: Advance) -> Iterator[Line]:
+    def _lines(self, repeated: set[int], advance: Advance) -> Iterator[MemoryLine]:
         times: dict[int, int] = {}
         for number, raw in self._raw_lines(advance):
             try:
@@ -139,12 +139,12 @@ class MemoryFile:
             except ValueError:
                 raise self._changed() from None
             nth = 0
-            if repeated and "id" not in memory and (mark := mark_of(memory)) in repeated:
-                nth = times[mark] = times.get(mark, -1) + 1
-            yield Line(number, memory, len(raw), nth)
+            if repeated and "id" not in memory and (digest := line_digest(memory)) in repeated:
+                nth = times[digest] = times.get(digest, -1) + 1
+            yield MemoryLine(number, memory, len(raw), nth)
 
     def _raw_lines(self, advance: Advance) -> Iterator[tuple[int, bytes]]:
-        """The lines that are not blank, with their numbers, from the beginning."""
+        """Yield the non-blank lines from the start, with their numbers."""
         self._file.seek(0)
         is_packed = self._file.read(2) == _GZIP
         self._file.seek(0)
@@ -154,14 +154,14 @@ class MemoryFile:
             while raw := content.readline(MAX_LINE_BYTES):
                 number += 1
                 if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
-                    # Only its beginning is kept, which is no JSON and reported as what it is.
+                    # The beginning is passed on; `parse` reports the line as too long.
                     while (rest := content.readline(_PIECE_BYTES)) and not rest.endswith(b"\n"):
                         pass
                 if number == 1:
                     raw = raw.removeprefix(_BOM)
                 if raw.strip():
                     yield number, raw
-                if number % _LOOK_EVERY == 0:
+                if number % _CHECK_EVERY_LINES == 0:
                     advance(self._file.tell())
                     self._check_state()
         except (OSError, EOFError, zlib.error) as error:
@@ -170,12 +170,12 @@ class MemoryFile:
         self._check_state()
 
     def _check_state(self) -> None:
-        if self._look() != self._state:
+        if self._status() != self._state:
             raise self._changed()
 
-    def _look(self) -> tuple[int, int]:
-        found = os.fstat(self._file.fileno())
-        return found.st_size, found.st_mtime_ns
+    def _status(self) -> tuple[int, int]:
+        status = os.fstat(self._file.fileno())
+        return status.st_size, status.st_mtime_ns
 
     def _transcript(self) -> MemoryLiteError:
         return MemoryLiteError(
@@ -189,7 +189,7 @@ class MemoryFile:
 
 @contextmanager
 def open_memories(name: str) -> Iterator[MemoryFile]:
-    """A file to read memories from; `-` and a pipe are copied to a temporary file first, to be read twice."""
+    """Yield a file to read memories from; `-` and a pipe are copied to a temporary file first, to be read twice."""
     if name == "-":
         with _copied(sys.stdin.buffer) as copy:
             yield MemoryFile("", copy)
@@ -210,14 +210,14 @@ def open_memories(name: str) -> Iterator[MemoryFile]:
 
 
 def parse(raw: bytes) -> JsonObject:
-    """The JSON object on a line; ValueError says why there is none."""
+    """Return the JSON object on a line; ValueError gives the reason if there is none."""
     if len(raw) == MAX_LINE_BYTES and not raw.endswith(b"\n"):
         raise ValueError(f"longer than {MAX_LINE_BYTES // 1024**2} MB")
     try:
         line = raw.decode().rstrip()
         value: JsonValue = json.loads(line, object_pairs_hook=_object, parse_constant=_constant)
         if "\\ud" in line or "\\uD" in line:
-            value = load_json(line)  # half a character is in none of the texts it gives
+            value = load_json(line)  # replaces lone surrogates
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 (byte {error.start + 1:,})") from None
     except json.JSONDecodeError as error:
@@ -229,22 +229,22 @@ def parse(raw: bytes) -> JsonObject:
     return value
 
 
-def mark_of(memory: JsonObject) -> int:
-    """What a line without an id is known by, among the lines of a file."""
-    return _mark(json.dumps(memory, sort_keys=True))
+def line_digest(memory: JsonObject) -> int:
+    """Return the digest of a line without an id."""
+    return _digest(json.dumps(memory, sort_keys=True))
 
 
-def _mark(text: str) -> int:
-    # Of a million different ones, two are the same once in 37 million files.
+def _digest(text: str) -> int:
+    # Among a million different lines, two are equal once in 37 million files.
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         times = Counter(name for name, _ in pairs)
         raise ValueError(f"{next(name for name, _ in pairs if times[name] > 1)} is given twice")
-    return made
+    return members
 
 
 def _constant(name: str) -> JsonValue:
@@ -259,31 +259,31 @@ def _copied(file: IO[bytes]) -> Iterator[IO[bytes]]:
         yield copy
 
 
-class _Marks:
-    """Marks of lines, sixteen bytes each, to find those that come again."""
+class _DigestTable:
+    """Digests of lines, sixteen bytes each, to find repeated lines."""
 
     def __init__(self) -> None:
-        # In parts, since sorting takes five times the memory of what is sorted.
+        # In parts, since sorting takes five times the memory of the sorted part.
         self._parts = [(array("Q"), array("Q")) for _ in range(_PARTS)]
 
-    def add(self, mark: int, line: int) -> None:
-        marks, lines = self._parts[mark % _PARTS]
-        marks.append(mark)
+    def add(self, digest: int, line: int) -> None:
+        digests, lines = self._parts[digest % _PARTS]
+        digests.append(digest)
         lines.append(line)
 
     def repeated(self) -> set[int]:
-        return {mark for mark, _, _ in self._again()}
+        return {digest for digest, _, _ in self._again()}
 
     def repeated_lines(self) -> list[tuple[int, int]]:
-        """The first and each further line of what comes more than once, in the order of the latter."""
+        """Return the first and each repeated line, in the order of the repeated line."""
         return sorted(((first, again) for _, first, again in self._again()), key=lambda pair: pair[1])
 
     def _again(self) -> Iterator[tuple[int, int, int]]:
-        """Each that came before: its mark, the first line with it, and its own."""
-        for marks, lines in self._parts:
+        """Yield every repeated line: digest, first line, repeated line."""
+        for digests, lines in self._parts:
             first = 0
-            # Not numpy, which takes longer to load than this takes for a hundred thousand lines.
-            for before, at in pairwise(sorted(range(len(marks)), key=marks.__getitem__)):
-                if marks[before] == marks[at]:
-                    first = first if marks[first] == marks[at] else before
-                    yield marks[at], lines[first], lines[at]
+            # No numpy: loading it takes longer than sorting a hundred thousand lines.
+            for before, at in pairwise(sorted(range(len(digests)), key=digests.__getitem__)):
+                if digests[before] == digests[at]:
+                    first = first if digests[first] == digests[at] else before
+                    yield digests[at], lines[first], lines[at]

@@ -1,17 +1,14 @@
-"""The lines of a transcript that somebody said or did something in, each with when that was.
+"""Entries of a transcript: lines in which somebody said or did something, with their times.
 
-What a user line of a transcript says: a prompt, a mark of the client, or nothing that anybody typed.
-
-Text that the client or its hooks put in is taken out here; it must never be remembered as somebody's words.
-
-Times as others wrote them, with care: what is none, and what cannot be true, counts as no time."""
+A user line is a prompt, a mark of the client, or nothing typed. Text injected by the client or its hooks is removed,
+because such text must never be remembered as somebody's words. An invalid or impossible time counts as no time."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from claude_mem_lite.agents.injected_markup import (
+from claude_mem_lite.agents.claude_code import (
     INJECTED_TAGS,
     INTERRUPTED,
     NOT_TYPED,
@@ -27,7 +24,7 @@ _SANE = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 
 
 def read_time(written: str) -> datetime | None:
-    """A time in UTC, which is also meant where no zone is written."""
+    """Return a time in UTC, the default zone; None for an invalid time."""
     try:
         at = datetime.fromisoformat(written)
         return sane(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
@@ -39,15 +36,15 @@ def sane(at: datetime) -> datetime | None:
     return at if _SANE[0] <= at < _SANE[1] else None
 
 
-# All else a client writes is its own bookkeeping, or context that was injected.
+# All other types are the client's bookkeeping, or injected context.
 _KINDS = ("user", "assistant", "system")
 _LINES_TO_PEEK = 200
 _MAX_WORD_LENGTH = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One such line. Times never go back within a file, whatever the clock did."""
+class TranscriptEntry:
+    """One entry. Times never go back within a file, even if the clock did."""
 
     kind: str
     at_ns: int
@@ -58,19 +55,19 @@ class Entry:
 
     @property
     def message(self) -> JsonObject:
-        found = self.line.get("message")
-        return found if isinstance(found, Mapping) else {}
+        message = self.line.get("message")
+        return message if isinstance(message, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """An event found in a transcript, before it has a name."""
+class UnnamedEvent:
+    """Event found in a transcript, without a name yet."""
 
     kind: str
-    entry: Entry
+    entry: TranscriptEntry
     members: JsonObject
     seed: str = ""
-    """What tells it from others of its kind on the same line."""
+    """Distinguishes events of one kind on the same line."""
     agent: str = ""
     agent_type: str = ""
 
@@ -80,30 +77,31 @@ class Found:
 
 
 def word(value: JsonValue) -> str:
-    """An id, a name or a path; nothing for what cannot be one."""
-    given = text(value)
-    return given if len(given) <= _MAX_WORD_LENGTH and "\x00" not in given else ""
+    """Return an id, a name or a path; '' for any other value."""
+    written = text(value)
+    return written if len(written) <= _MAX_WORD_LENGTH and "\x00" not in written else ""
 
 
-def read_entries(lines: Iterable[JsonObject]) -> Iterator[Entry]:
-    """The entries of a file in its order; a line without a time has that of the one before, the first must have one."""
+def read_entries(lines: Iterable[JsonObject]) -> Iterator[TranscriptEntry]:
+    """Yield the entries of a file in order; a line without a time has the time of the line before, the first needs a
+    time."""
     last_ns = 0
     for line in lines:
         kind = text(line.get("type"))
         if kind in _KINDS:
             last_ns = max(_time_ns(text(line.get("timestamp"))), last_ns)
             if last_ns:
-                yield Entry(kind, last_ns, line)
+                yield TranscriptEntry(kind, last_ns, line)
 
 
-def first_entry(lines: Lines) -> Entry | None:
-    """The first entry of a file, looked for near its beginning."""
+def first_entry(lines: Lines) -> TranscriptEntry | None:
+    """Return the first entry near the beginning of a file."""
     head = (line for _, line in zip(range(_LINES_TO_PEEK), lines, strict=False))
     return next(read_entries(head), None)
 
 
 def _time_ns(written: str) -> int:
-    """A time as written, in nanoseconds since 1970; 0 for what is none, or cannot be true."""
+    """Return a written time in nanoseconds since 1970; 0 for an invalid or impossible time."""
     at = read_time(written)
     return (at - EPOCH) // timedelta(microseconds=1) * 1000 if at else 0
 
@@ -114,57 +112,57 @@ Mark = Literal["prompt", "notification", "interruption", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a user line amounts to; `text` only when it is a prompt."""
+class UserLine:
+    """Classified user line; `text` only for a prompt."""
 
     mark: Mark
     text: str = ""
 
 
-NOTHING = Said("nothing")
+NOTHING = UserLine("nothing")
 
 
 def blocks(content: JsonValue) -> list[JsonObject]:
-    """The blocks of a message, whether it was written as a text or as a list."""
+    """Return the blocks of a message, written as a text or as a list."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
 def text_of(content: JsonValue) -> str:
-    """The text in a message or a tool's result, without what the client put in."""
-    said = [text(block.get("text")) for block in blocks(content) if block.get("type") == "text"]
-    return without_injected("\n".join(said))
+    """Return the text of a message or a tool result, without injected text."""
+    written = [text(block.get("text")) for block in blocks(content) if block.get("type") == "text"]
+    return without_injected("\n".join(written))
 
 
-def read_user_line(line: JsonObject, content: Sequence[JsonObject]) -> Said:
-    """What a user line that brings no tool's result says."""
+def read_user_line(line: JsonObject, content: Sequence[JsonObject]) -> UserLine:
+    """Classify a user line without tool results."""
     if any(line.get(mark) is True for mark in _CLIENTS_MARKS):
         return NOTHING
     origin = line.get("origin")
     if isinstance(origin, dict) and origin.get("kind") == "task-notification":
-        return Said("notification")
-    said = without_injected("\n".join(text(block.get("text")) for block in content if block.get("type") == "text"))
-    if said.startswith(INTERRUPTED):
-        return Said("interruption")
-    if said.startswith(NOTIFICATION):
-        return Said("notification")
-    if said.startswith("<command-message>"):
-        said = _command(said)
-    if not said or said.startswith((OWN_COMMAND, *NOT_TYPED)):
+        return UserLine("notification")
+    written = without_injected("\n".join(text(block.get("text")) for block in content if block.get("type") == "text"))
+    if written.startswith(INTERRUPTED):
+        return UserLine("interruption")
+    if written.startswith(NOTIFICATION):
+        return UserLine("notification")
+    if written.startswith("<command-message>"):
+        written = _command(written)
+    if not written or written.startswith((OWN_COMMAND, *NOT_TYPED)):
         return NOTHING
-    return Said("prompt", said)
+    return UserLine("prompt", written)
 
 
-def without_injected(given: str) -> str:
-    """The text without the blocks that the client and its hooks put into it."""
-    return without_tags(given, INJECTED_TAGS).strip()
+def without_injected(written: str) -> str:
+    """Return the text without blocks injected by the client and its hooks."""
+    return without_tags(written, INJECTED_TAGS).strip()
 
 
-def _command(said: str) -> str:
-    """What a command of the user's own asks for: its arguments, else only its name is known."""
-    return _between(said, "<command-args>", "</command-args>") or _between(said, OWN_COMMAND, "</command-name>")
+def _command(written: str) -> str:
+    """Return the arguments of a user's command, else the command's name."""
+    return _between(written, "<command-args>", "</command-args>") or _between(written, OWN_COMMAND, "</command-name>")
 
 
-def _between(given: str, begin: str, end: str) -> str:
-    return given.partition(begin)[2].partition(end)[0].strip()
+def _between(written: str, begin: str, end: str) -> str:
+    return written.partition(begin)[2].partition(end)[0].strip()

@@ -1,33 +1,39 @@
-"""What sessions asked, called and heard, out of the events that the inbox still keeps. Reads only.
+"""Events still in the inbox: prompts, tool calls and results of sessions, findings of the first processing of an event,
+and past turns read again from a transcript.
 
-For whoever judges a session by what it did: outcomes, what an agent wants kept, what the user took back."""
+For judgements about a session: outcomes, saves by an agent, changes undone by the user."""
 
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from claude_mem_lite.agents.claude_code import TURN_ENDS
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse
-from claude_mem_lite.inbox.queue import Row
+from claude_mem_lite.inbox.queue import LONE_EVENTS, Queue, Row, digest
+from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
 
 _MAX_TURNS_BEFORE = 3
 _MAX_BEFORE = 200
 _MAX_BEFORE_LENGTH = 200_000
+_REASON = "read once more from the transcript of its turn, which is stored"
 
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """A tool call by the name of its event: which tool, and what it was given, as JSON."""
+    """Tool call by the name of its event: tool and input as JSON."""
 
     name: str
     tool: str
-    given: str
+    tool_input: str
 
 
 @dataclass(frozen=True, slots=True)
-class HeardRow:
-    """A prompt or what a tool answered, as it came; without the payload where that is not wanted."""
+class SessionEvent:
+    """Prompt or tool result as received; the payload may be left out."""
 
     name: str
     event: str
@@ -36,15 +42,15 @@ class HeardRow:
     tool: str
     payload: str = ""
 
-    def told(self) -> JsonObject:
-        """What its hook told; PayloadError when that cannot be read."""
+    def parse_payload(self) -> JsonObject:
+        """Return the payload; PayloadError if unreadable."""
         return parse(self.payload.encode())
 
 
 def tool_calls(db: sqlite3.Connection, session: str, limit: int) -> list[CallRow]:
-    """The last tool calls of a session, newest first, as long as its events are kept."""
+    """Return the last tool calls of a session, newest first, as far as its events are kept."""
     rows = db.execute(
-        # Taken out by SQLite: with all that tools returned, a session can have a gigabyte.
+        # Extracted by SQLite: with all tool results, a session can have a gigabyte.
         """select name, json_extract(payload, '$.tool_name') as tool, json_extract(payload, '$.tool_input') as given
            from inbox
            where status in ('done', 'skipped', 'processing') and session = :session
@@ -56,7 +62,7 @@ def tool_calls(db: sqlite3.Connection, session: str, limit: int) -> list[CallRow
 
 
 def count_prompts(db: sqlite3.Connection, session: str, after: str, before: str) -> int:
-    """Return how many prompts of a session came between two events, by their names, as long as they are kept."""
+    """Return the number of prompts of a session between two events, by name, as far as they are kept."""
     (number,) = db.execute(
         """select count(*) from inbox where status in ('raw', 'processing', 'done', 'skipped', 'error')
              and session = :session and event = 'UserPromptSubmit' and name > :after and name < :before""",
@@ -66,8 +72,8 @@ def count_prompts(db: sqlite3.Connection, session: str, after: str, before: str)
 
 
 def calls_from(db: sqlite3.Connection, session: str, name: str, limit: int) -> Iterator[Row]:
-    """A tool call by the name of its event, and those of the same tool that came after it in its session, in order,
-    one at a time, as long as they are kept."""
+    """Yield a tool call by the name of its event, then the later calls of the same tool in the session, in order, as
+    far as they are kept."""
     ids = db.execute(
         """select inbox.id from inbox join inbox as first
              on first.name = :name and first.session = inbox.session and inbox.id >= first.id
@@ -79,15 +85,15 @@ def calls_from(db: sqlite3.Connection, session: str, name: str, limit: int) -> I
         {"session": session, "name": name, "limit": limit},
     ).fetchall()
     for (id_,) in ids:
-        kept = db.execute(
+        stored = db.execute(
             "select id, name, event, session, payload, received_at from inbox where id = ?", (id_,)
         ).fetchone()
-        if kept is not None:
-            yield Row(**dict(kept))
+        if stored is not None:
+            yield Row(**dict(stored))
 
 
 def rows_of(db: sqlite3.Connection, turn: str) -> list[Row]:
-    """Return the events of a turn; none when they are gone."""
+    """Return the events of a turn; none if they are gone."""
     rows = db.execute(
         "select id, name, event, session, payload, received_at from inbox where turn = ? order by id", (turn,)
     )
@@ -95,7 +101,8 @@ def rows_of(db: sqlite3.Connection, turn: str) -> list[Row]:
 
 
 def calls_before(db: sqlite3.Connection, turn: str, tools: Sequence[str]) -> list[Row]:
-    """The calls of some tools in the few turns of a session that came before one, in order, as far as they are kept."""
+    """Return the calls of some tools in the few turns of the session before a turn, in order, as far as they are
+    kept."""
     rows = db.execute(
         """select inbox.id, inbox.turn, inbox.event from inbox join inbox as first
              on first.id = (select min(id) from inbox where turn = :turn)
@@ -107,18 +114,18 @@ def calls_before(db: sqlite3.Connection, turn: str, tools: Sequence[str]) -> lis
     ).fetchall()
     turns = list(dict.fromkeys(row["turn"] for row in rows))[:_MAX_TURNS_BEFORE]
     ids = [row["id"] for row in rows if row["turn"] in turns and row["event"] != "UserPromptSubmit"]
-    kept = db.execute(
+    stored = db.execute(
         """select id, name, event, session, payload, received_at from inbox
            where id in (select value from json_each(:ids)) and length(payload) <= :longest and json_valid(payload)
              and json_extract(payload, '$.tool_name') in (select value from json_each(:tools))
            order by id""",
         {"ids": json.dumps(ids), "tools": json.dumps(list(tools)), "longest": _MAX_BEFORE_LENGTH},
     )
-    return [Row(**dict(row)) for row in kept]
+    return [Row(**dict(row)) for row in stored]
 
 
 def prompts_after(db: sqlite3.Connection, session: str, lead: str) -> list[str]:
-    """What the prompts of a session that begin with a command say after it."""
+    """Return the rest of the session's prompts that begin with a command."""
     rows = db.execute(
         """select substr(prompt, length(:lead) + 1) from (
              select case when json_valid(payload) then json_extract(payload, '$.prompt') end as prompt from inbox
@@ -127,14 +134,16 @@ def prompts_after(db: sqlite3.Connection, session: str, lead: str) -> list[str]:
            where substr(prompt, 1, length(:lead)) = :lead""",
         {"session": session, "lead": lead},
     )
-    return [str(said) for (said,) in rows]
+    return [str(rest) for (rest,) in rows]
 
 
-def heard(db: sqlite3.Connection, session: str, without: Sequence[str], limit: int, most_text: int) -> list[HeardRow]:
-    """The last prompts, tool calls and ends of sub-agents of a session, newest first, worked on or not; with their
-    payloads but for those of some tools and what is beyond a length in all."""
+def recent_events(
+    db: sqlite3.Connection, session: str, without: Sequence[str], limit: int, max_text: int
+) -> list[SessionEvent]:
+    """Return the last prompts, tool calls and ends of sub-agents of a session, newest first, processed or not; with
+    payloads, except for some tools and beyond a total length."""
     rows = db.execute(
-        # All statuses by name: that way the index finds the session.
+        # All statuses by name: so the index finds the session.
         """select id, name, event, length(payload) as size,
              case when json_valid(payload) then json_extract(payload, '$.tool_name') end as tool,
              case when json_valid(payload) then json_extract(payload, '$.agent_id') end as agent
@@ -144,20 +153,20 @@ def heard(db: sqlite3.Connection, session: str, without: Sequence[str], limit: i
            order by id desc limit :limit""",
         {"session": session, "limit": limit},
     ).fetchall()
-    found = []
-    left = most_text
+    events = []
+    left = max_text
     for row in rows:
         tool = str(row["tool"] or "")
         payload = ""
         if row["event"] != "UserPromptSubmit" and tool not in without and row["size"] <= left:
             left -= row["size"]
             payload = str(db.execute("select payload from inbox where id = ?", (row["id"],)).fetchone()[0])
-        found.append(HeardRow(row["name"], row["event"], session, str(row["agent"] or ""), tool, payload))
-    return found
+        events.append(SessionEvent(row["name"], row["event"], session, str(row["agent"] or ""), tool, payload))
+    return events
 
 
 def forgotten_for(db: sqlite3.Connection, session: str, agent: str) -> int:
-    """How many memories an agent had forgotten in a session, as far as its commands are kept."""
+    """Return the number of memories that an agent forgot in a session, as far as its commands are kept."""
     (count,) = db.execute(
         """select coalesce(sum(json_array_length(payload, '$.ids')), 0) from inbox
            where status = 'done' and session = '' and event = 'Command' and json_valid(payload)
@@ -166,3 +175,60 @@ def forgotten_for(db: sqlite3.Connection, session: str, agent: str) -> int:
         {"session": session, "agent": agent},
     ).fetchone()
     return int(count)
+
+
+def findings_of(queue: Queue, name: str) -> JsonObject:
+    """Return the findings of an event; empty before the first processing."""
+    row = queue.db.execute("select found from inbox where name = ?", (name,)).fetchone()
+    stored = row["found"] if row else ""
+    try:
+        return parse(stored.encode()) if stored and isinstance(stored, str) else {}
+    except PayloadError:  # restored from a corrupt inbox, not as text
+        return {}
+
+
+def note_findings(queue: Queue, name: str, findings: JsonObject) -> None:
+    """Store findings before acting on them: after a crash, the next worker finds the same disk again."""
+    encoded = json.dumps(findings)
+    if queue.journal is not None:
+        queue.journal.note_findings(name, encoded)
+    with atomic(queue.db):
+        queue.db.execute("update inbox set found = ? where name = ?", (encoded, name))
+
+
+def events_of_turn(arrivals: Sequence[Arrival]) -> list[Arrival]:
+    """Return the events that the inbox would group into one turn: up to its end, without lone events."""
+    events = [arrival for arrival in arrivals if arrival.event not in LONE_EVENTS and not arrival.problem]
+    end = next((at for at, arrival in enumerate(events) if arrival.event in TURN_ENDS), len(events))
+    return events[: end + 1]
+
+
+def put_past_turn(db: sqlite3.Connection, turn: str, events: Sequence[Arrival], now: float) -> None:
+    """Store the events of a turn again, inside the caller's transaction; a turn with events keeps them."""
+    if db.execute("select 1 from inbox where turn = ? limit 1", (turn,)).fetchone() is not None:
+        return
+    db.executemany(
+        """insert or ignore into inbox (name, event, session, turn, payload, digest, raw_bytes, status, reason,
+               received_at, finished_at, work)
+           values (:name, :event, :session, :turn, :payload, :digest, :raw_bytes, 'skipped', :reason, :now, :now, 0)""",
+        [
+            {
+                **asdict(arrival),
+                "turn": turn,
+                "digest": digest(arrival.session, arrival.event, arrival.payload),
+                "reason": _REASON,
+                "now": now,
+            }
+            for arrival in events
+        ],
+    )
+
+
+def sizes(db: sqlite3.Connection, session: str) -> dict[str, int]:
+    """Return the stored length of each turn of a session."""
+    rows = db.execute(
+        """select turn, sum(length(payload)) as size from inbox
+           where status in ('done', 'skipped', 'error') and session = ? and turn <> '' group by turn""",
+        (session,),
+    )
+    return {row["turn"]: int(row["size"]) for row in rows}

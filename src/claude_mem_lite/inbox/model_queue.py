@@ -1,7 +1,7 @@
-"""The turns a model is asked about, in `inbox.db`: want, claim, end, count. Owns the table `model_turns`.
+"""Queue of turns for a model, in `inbox.db`: request, claim, end, count. Owns the table `model_turns`.
 
-What rules made of these turns is stored already, so nobody ever has to wait for them. States:
-`wanted -> asking -> done | failed | dropped`, and `waiting` for the end of an outage."""
+The rules' memories of these turns are stored already, so nothing waits for a model. States: `wanted -> asking -> done |
+failed | dropped`, and `waiting` for the end of an outage."""
 
 import json
 import sqlite3
@@ -10,29 +10,29 @@ from dataclasses import dataclass
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox import event_history
-from claude_mem_lite.inbox.queue import CRASH_LIMIT, KEEP_FINISHED_S, RETRY_AFTER_S, Problem, Row
+from claude_mem_lite.inbox.queue import CRASH_LIMIT, KEEP_FINISHED_S, RETRY_AFTER_S, QueueProblem, Row
 
 _ENDED = "('done', 'failed', 'dropped')"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A turn that was claimed to be asked about."""
+class RequestedTurn:
+    """Turn claimed for a model call."""
 
     turn: str
     session: str
     is_probe: bool = False
-    """Whether it only tries out if an outage is over."""
+    """True if the call only tests whether an outage is over."""
 
 
 class ModelTurns:
-    """The table behind one writing connection. Times are seconds since the epoch."""
+    """Table behind one writing connection. Times are seconds since the epoch."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
-    def want(self, turn: str, session: str, now: float, *, waiting: bool = False) -> None:
-        """Have a model asked about a turn, once; `waiting` for the end of an outage."""
+    def request(self, turn: str, session: str, now: float, *, waiting: bool = False) -> None:
+        """Request a model call for a turn, once; `waiting` for the end of an outage."""
         with atomic(self._db):
             self._db.execute(
                 """insert or ignore into model_turns (turn, session, state, created_at)
@@ -40,8 +40,8 @@ class ModelTurns:
                 {"turn": turn, "session": session, "state": "waiting" if waiting else "wanted", "now": now},
             )
 
-    def claim(self, now: float, limit: int) -> list[Wanted]:
-        """The turns to ask about now: of each session the first, and none while that waits to be tried again."""
+    def claim(self, now: float, limit: int) -> list[RequestedTurn]:
+        """Return the turns to ask about now: the first of each session, and none while the first waits for a retry."""
         with atomic(self._db):
             rows = self._db.execute(
                 """update model_turns set state = 'asking', attempts = attempts + 1
@@ -56,43 +56,43 @@ class ModelTurns:
                 # A time beyond the longest wait is from before the clock was set back.
                 {"now": now, "latest": now + RETRY_AFTER_S[-1], "limit": limit},
             ).fetchall()
-        return [Wanted(row["turn"], row["session"]) for row in sorted(rows, key=lambda row: int(row["id"]))]
+        return [RequestedTurn(row["turn"], row["session"]) for row in sorted(rows, key=lambda row: int(row["id"]))]
 
-    def claim_probe(self) -> Wanted | None:
-        """The turn that has waited longest for the end of an outage, to try out whether it is over."""
+    def claim_probe(self) -> RequestedTurn | None:
+        """Return the turn that has waited longest for the end of an outage, to test the provider."""
         with atomic(self._db):
             row = self._db.execute(
                 """update model_turns set state = 'asking', attempts = attempts + 1
                    where id = (select min(id) from model_turns where state = 'waiting') returning turn, session"""
             ).fetchone()
-        return Wanted(row["turn"], row["session"], is_probe=True) if row else None
+        return RequestedTurn(row["turn"], row["session"], is_probe=True) if row else None
 
-    def is_any_wanted(self) -> bool:
+    def is_any_requested(self) -> bool:
         return self._is_any("wanted")
 
     def is_any_waiting(self) -> bool:
         return self._is_any("waiting")
 
     def is_asking(self, turn: str) -> bool:
-        """Whether the answer about a turn is still wanted: it may have been forgotten since."""
-        found = self._db.execute("select 1 from model_turns where turn = ? and state = 'asking'", (turn,)).fetchone()
-        return found is not None
+        """Return whether the answer about a turn is still needed: the turn may be forgotten by now."""
+        row = self._db.execute("select 1 from model_turns where turn = ? and state = 'asking'", (turn,)).fetchone()
+        return row is not None
 
     def finish(self, turn: str, now: float) -> None:
         self._end(turn, "done", "", now)
 
     def refuse(self, turn: str, reason: str, now: float) -> None:
-        """The model will not tell this turn, however often it is asked."""
+        """End a turn that the model refuses, however often asked."""
         self._end(turn, "failed", reason, now)
 
     def drop(self, turn: str, reason: str, now: float) -> None:
-        """The turn stays as rules told it, and that is no failure."""
+        """Keep the rules' memories of a turn; not a failure."""
         self._end(turn, "dropped", reason, now)
 
     def fail(self, turn: str, reason: str, now: float) -> bool:
-        """Try a turn again after a while; True when its tries are used up, and only the end of the outage helps.
+        """Schedule a retry; return True if the retries are used up, and only the end of the outage helps.
 
-        That end helps once."""
+        The end of the outage helps once."""
         with atomic(self._db):
             row = self._db.execute("select attempts, redone from model_turns where turn = ?", (turn,)).fetchone()
             used_up = bool(row["attempts"] > len(RETRY_AFTER_S))
@@ -111,7 +111,7 @@ class ModelTurns:
         return used_up
 
     def fail_probe(self, turn: str, reason: str) -> None:
-        """The outage is not over: the turn waits on, as if it had not been tried."""
+        """Return a turn to `waiting` without counting the try: the outage is not over."""
         with atomic(self._db):
             self._db.execute(
                 """update model_turns set state = 'waiting', attempts = attempts - 1, reason = :reason
@@ -120,12 +120,12 @@ class ModelTurns:
             )
 
     def hold_all(self) -> None:
-        """An outage: what is wanted waits for its end."""
+        """Let all requested turns wait for the end of an outage."""
         with atomic(self._db):
             self._db.execute("update model_turns set state = 'waiting' where state = 'wanted'")
 
-    def bring_back(self) -> int:
-        """The outage is over: what waited is wanted, and what was tried in vain is tried again this once."""
+    def resume_all(self) -> int:
+        """Request all waiting turns after an outage; turns with used-up retries get one more round."""
         with atomic(self._db):
             return self._db.execute(
                 """update model_turns set state = 'wanted', redone = redone + (attempts > 0), attempts = 0,
@@ -133,7 +133,7 @@ class ModelTurns:
             ).rowcount
 
     def drop_all(self, now: float) -> int:
-        """No model is to be asked any more."""
+        """Drop all requested turns: no model is configured any more."""
         with atomic(self._db):
             return self._db.execute(
                 """update model_turns
@@ -143,9 +143,9 @@ class ModelTurns:
             ).rowcount
 
     def release_all(self, but: Sequence[str] = ()) -> int:
-        """Return what is recorded as being asked, but for these turns: nobody will hear the answers.
+        """Return turns in state `asking` to the queue, except for `but`: nobody will receive the answers.
 
-        A turn that a worker died on many times is given up; one that waited for the end of an outage waits on."""
+        A turn that many workers died on is given up; a turn that waited for the end of an outage waits on."""
         others = "state = 'asking' and turn not in (select value from json_each(:but))"
         values = {"but": json.dumps(list(but))}
         if self._db.execute(f"select 1 from model_turns where {others} limit 1", values).fetchone() is None:
@@ -165,7 +165,7 @@ class ModelTurns:
             ).rowcount
 
     def retry(self, row_id: int | None) -> int:
-        """Ask again about a turn that failed, by the number of its first event, or about all of them."""
+        """Request a failed turn again, by the number of its first event, or all failed turns."""
         with atomic(self._db):
             return self._db.execute(
                 """update model_turns set state = 'wanted', reason = '', attempts = 0, redone = 0, available_at = 0,
@@ -176,9 +176,9 @@ class ModelTurns:
             ).rowcount
 
     def erase(self, *, turns: Sequence[str], sessions: Sequence[str]) -> None:
-        """Remove turns, before their events go: part of forgetting.
+        """Remove turns before their events go: part of forgetting.
 
-        What is being asked in the same sessions is asked anew: the question may have named what is forgotten."""
+        Running calls of the same sessions are repeated: the request may have named the forgotten text."""
         named = {"turns": json.dumps(list(turns)), "sessions": json.dumps(list(sessions))}
         with atomic(self._db):
             self._db.execute(
@@ -193,7 +193,7 @@ class ModelTurns:
             )
 
     def trim(self, now: float) -> int:
-        """Drop what ended long ago, and what waited so long that its events are gone."""
+        """Drop turns that ended long ago, and turns that waited until their events were gone."""
         with atomic(self._db):
             return self._db.execute(
                 f"""delete from model_turns where (state in {_ENDED} and finished_at < :before)
@@ -202,16 +202,16 @@ class ModelTurns:
             ).rowcount
 
     def rows_of(self, turn: str) -> list[Row]:
-        """The events of a turn; none when they are gone."""
+        """Return the events of a turn; none if they are gone."""
         return event_history.rows_of(self._db, turn)
 
     def calls_before(self, turn: str, tools: Sequence[str]) -> list[Row]:
-        """The calls of some tools in the few turns before one."""
+        """Return the calls of some tools in the few turns before a turn."""
         return event_history.calls_before(self._db, turn, tools)
 
     def _is_any(self, state: str) -> bool:
-        found = self._db.execute("select 1 from model_turns where state = ? limit 1", (state,)).fetchone()
-        return found is not None
+        row = self._db.execute("select 1 from model_turns where state = ? limit 1", (state,)).fetchone()
+        return row is not None
 
     def _end(self, turn: str, state: str, reason: str, now: float) -> None:
         with atomic(self._db):
@@ -222,14 +222,14 @@ class ModelTurns:
 
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many turns are in each state."""
-    found = dict.fromkeys(("wanted", "asking", "waiting", "done", "failed", "dropped"), 0)
-    found.update(connection.execute("select state, count(*) from model_turns group by state").fetchall())
-    return found
+    """Return the number of turns by state."""
+    by_state = dict.fromkeys(("wanted", "asking", "waiting", "done", "failed", "dropped"), 0)
+    by_state.update(connection.execute("select state, count(*) from model_turns group by state").fetchall())
+    return by_state
 
 
-def problems(connection: sqlite3.Connection, limit: int) -> list[Problem]:
-    """The newest turns that rules told because the model did not, or not yet, under the number of their first event."""
+def problems(connection: sqlite3.Connection, limit: int) -> list[QueueProblem]:
+    """Return the newest turns without a model's memories, under the number of their first event."""
     rows = connection.execute(
         """select coalesce(inbox.id, 0) as id, model_turns.turn as name, 'model' as event, model_turns.session,
                state as status,
@@ -240,4 +240,4 @@ def problems(connection: sqlite3.Connection, limit: int) -> list[Problem]:
            order by model_turns.id desc limit :limit""",
         {"limit": limit},
     )
-    return [Problem(**dict(row)) for row in rows]
+    return [QueueProblem(**dict(row)) for row in rows]

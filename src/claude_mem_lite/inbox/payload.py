@@ -1,24 +1,27 @@
-"""Raw bytes of a hook -> what the inbox keeps: parsed, capped, without secrets. Called at intake only;
-nothing it is given may make it raise anything but PayloadError."""
+"""Raw bytes of a hook to the stored form: parsed, capped, without secrets. Called at intake only; no input raises
+anything but PayloadError."""
 
 import json
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.models import JsonObject, JsonValue, load_json, text
-from claude_mem_lite.safety.redact import redact, redact_json
+from claude_mem_lite.safety.redact import redact, redact_json, texts_of
 
 STORED_LIMIT = 512 * 1024
-# How long strings and how many items may be, tried one after the other until the whole fits.
+# Maximum length of strings and number of items, tried in turn until the payload fits.
 _CUTS = ((128 * 1024, 100_000), (32 * 1024, 10_000), (8 * 1024, 2000), (1024, 500), (200, 100), (200, 10))
-_ALWAYS_KEPT = ("session_id", "cwd", "hook_event_name", "prompt_id", "agent_id", "agent_type", "tool_name")
-_MAX_KEPT_LENGTH = 4096
-_UNREADABLE_HEAD = 2000
+_IDENTIFYING_FIELDS = ("session_id", "cwd", "hook_event_name", "prompt_id", "agent_id", "agent_type", "tool_name")
+_MAX_FIELD_LENGTH = 4096
+_MAX_HEAD_LENGTH = 2000
 _MAX_TOKEN_LENGTH = 1000
+_MAX_ESCAPE_LENGTH = len(r"\ud83d\ude00")
+_MAX_FLOAT_LENGTH = 32
 
 
 def parse(raw: bytes) -> JsonObject:
-    """The JSON object in the bytes; PayloadError says why there is none."""
+    """Return the JSON object in the bytes; PayloadError gives the reason if there is none."""
     if not raw.strip():
         raise PayloadError("the payload is empty")
     try:
@@ -29,37 +32,53 @@ def parse(raw: bytes) -> JsonObject:
         raise PayloadError(f"the payload is no JSON: {error}") from None
     if not isinstance(value, dict):
         raise PayloadError(f"the payload is a JSON {type(value).__name__}, not an object")
-    for key in _ALWAYS_KEPT:
-        given = text(value.get(key))
-        if len(given) > _MAX_KEPT_LENGTH or "\x00" in given:
+    return _checked(value)
+
+
+def accept(payload: JsonObject) -> JsonObject:
+    """Return a payload that is parsed already, without lone surrogates; PayloadError as in `parse`."""
+    try:
+        for written in texts_of(payload):
+            written.encode()
+    except UnicodeEncodeError:
+        return parse(_encode(payload).encode())
+    return _checked(payload)
+
+
+def _checked(payload: JsonObject) -> JsonObject:
+    for key in _IDENTIFYING_FIELDS:
+        field = text(payload.get(key))
+        if len(field) > _MAX_FIELD_LENGTH or "\x00" in field:
             raise PayloadError(f"the payload's {key} is nothing a client would send")
-    return value
+    return payload
 
 
 def to_stored(payload: JsonObject) -> str:
-    """The payload as the inbox keeps it: at most STORED_LIMIT characters, secrets out.
+    """Return the stored form: at most STORED_LIMIT characters, without secrets.
 
-    Capped first, at the ends of lines, because redacting 50 MB would hold up all else for seconds."""
+    Capped first, at line ends, because redacting 50 MB would block everything else for seconds."""
     try:
-        stored = _encode(redact_json(_fit(payload)))
+        fitted, encoded = _fit(payload)
+        redacted = redact_json(fitted)
+        stored = encoded if encoded and redacted == fitted else _encode(redacted)
         if len(stored) > STORED_LIMIT:
-            stored = _encode(redact_json(_kept(payload)))
+            stored = _encode(redact_json(_identifying(payload)))
     except RecursionError:
         raise PayloadError("the payload is nested too deeply") from None
     return stored
 
 
 def unreadable_head(raw: bytes) -> str:
-    """The beginning of a payload that could not be parsed, for whoever looks at the error."""
-    cleaned = redact(raw[: _UNREADABLE_HEAD * 4].decode("utf-8", "replace").replace("\x00", "�"))
-    if len(raw) > _UNREADABLE_HEAD * 4:
-        # Half a token is not known for one.
+    """Return the beginning of an unparsable payload, to be shown with the error."""
+    cleaned = redact(raw[: _MAX_HEAD_LENGTH * 4].decode("utf-8", "replace").replace("\x00", "�"))
+    if len(raw) > _MAX_HEAD_LENGTH * 4:
+        # Half a token is not recognised as a secret.
         cleaned = cleaned[:-_MAX_TOKEN_LENGTH]
-    return cleaned[:_UNREADABLE_HEAD]
+    return cleaned[:_MAX_HEAD_LENGTH]
 
 
 def cut_middle(value: str, limit: int) -> str:
-    """Head and tail of a long text, cut at the ends of lines where there are any, the gap marked.
+    """Return head and tail of a long text, cut at line ends if possible, with the gap marked.
 
     A cut inside a line could leave half a token that no rule recognises."""
     if len(value) <= limit:
@@ -70,35 +89,59 @@ def cut_middle(value: str, limit: int) -> str:
     return f"{head}[… {len(value) - len(head) - len(tail)} characters cut …]{tail}"
 
 
-def _kept(payload: JsonObject) -> JsonObject:
-    return {key: payload[key] for key in _ALWAYS_KEPT if text(payload.get(key))}
+def _identifying(payload: JsonObject) -> JsonObject:
+    return {key: payload[key] for key in _IDENTIFYING_FIELDS if text(payload.get(key))}
 
 
-def _fit(payload: JsonObject) -> JsonObject:
-    """The payload with long strings cut, then with many items left out; what names the event stays whole."""
-    if len(_encode(payload)) <= STORED_LIMIT:
-        return payload
-    for longest, most in _CUTS:
-        fitted = {**_cut_members(payload, longest, most), **_kept(payload)}
-        if len(_encode(fitted)) <= STORED_LIMIT:
-            return fitted
-    return _kept(payload)
+def _fit(payload: JsonObject) -> tuple[JsonObject, str]:
+    """Return the payload with long strings cut, then with items left out, and its encoding if needed for the size.
+
+    The fields that identify the event stay whole."""
+    if _max_encoded_length(payload) <= STORED_LIMIT:
+        return payload, ""
+    if len(encoded := _encode(payload)) <= STORED_LIMIT:
+        return payload, encoded
+    for max_length, max_items in _CUTS:
+        fitted = {**_cut_members(payload, max_length, max_items), **_identifying(payload)}
+        if len(encoded := _encode(fitted)) <= STORED_LIMIT:
+            return fitted, encoded
+    return _identifying(payload), ""
 
 
-def _cut(value: JsonValue, longest: int, most: int) -> JsonValue:
+def _max_encoded_length(value: JsonValue) -> int:
+    """Return an upper bound for `_encode`, whose longest character is a pair of escapes; most events are far smaller
+    than the limit, and need not be encoded for their size."""
     if isinstance(value, str):
-        return cut_middle(value, longest)
+        return _MAX_ESCAPE_LENGTH * len(value) + 3
+    if isinstance(value, Mapping):
+        return 2 + sum(_MAX_ESCAPE_LENGTH * len(key) + 4 + _max_encoded_length(item) for key, item in value.items())
+    if isinstance(value, Sequence):
+        return 2 + sum(_max_encoded_length(item) + 1 for item in value)
+    return value.bit_length() + 3 if isinstance(value, int) else _MAX_FLOAT_LENGTH
+
+
+def _cut(value: JsonValue, max_length: int, max_items: int) -> JsonValue:
+    if isinstance(value, str):
+        return cut_middle(value, max_length)
     if isinstance(value, list):
-        head, tail = (value, []) if len(value) <= most else (value[: most * 2 // 3], value[-(most // 3) :])
-        gap = [f"[… {len(value) - len(head) - len(tail)} items cut …]"] if len(value) > most else []
-        return [*(_cut(item, longest, most) for item in head), *gap, *(_cut(item, longest, most) for item in tail)]
-    return _cut_members(value, longest, most) if isinstance(value, dict) else value
+        head, tail = (
+            (value, []) if len(value) <= max_items else (value[: max_items * 2 // 3], value[-(max_items // 3) :])
+        )
+        gap = [f"[… {len(value) - len(head) - len(tail)} items cut …]"] if len(value) > max_items else []
+        return [
+            *(_cut(item, max_length, max_items) for item in head),
+            *gap,
+            *(_cut(item, max_length, max_items) for item in tail),
+        ]
+    return _cut_members(value, max_length, max_items) if isinstance(value, dict) else value
 
 
-def _cut_members(value: JsonObject, longest: int, most: int) -> dict[str, JsonValue]:
-    return {cut_middle(key, longest): _cut(item, longest, most) for key, item in islice(value.items(), most)}
+def _cut_members(value: JsonObject, max_length: int, max_items: int) -> dict[str, JsonValue]:
+    return {
+        cut_middle(key, max_length): _cut(item, max_length, max_items) for key, item in islice(value.items(), max_items)
+    }
 
 
 def _encode(value: JsonValue) -> str:
-    """Compact JSON that SQLite can hold: ASCII, so that lone surrogates stay escaped."""
+    """Return compact JSON that SQLite can hold: ASCII, so that lone surrogates stay escaped."""
     return json.dumps(value, separators=(",", ":"))

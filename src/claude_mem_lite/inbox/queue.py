@@ -1,19 +1,19 @@
-"""The durable queue of events, `inbox.db`: add, claim, finish, fail, count. Owns the table `inbox`.
+"""Durable queue of events, `inbox.db`: add, claim, finish, fail, count. Owns the table `inbox`.
 
-A unit is what is worked on together: a whole turn, or one event that stands alone."""
+A unit is processed together: a whole turn, or one lone event."""
 
 import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log
 from claude_mem_lite.event_names import around, is_past
 from claude_mem_lite.inbox import replay
-from claude_mem_lite.inbox.journal import Copies, Done
+from claude_mem_lite.inbox.journal import FinishedUnit, Journal
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
@@ -24,7 +24,7 @@ CRASH_LIMIT = 10
 KEEP_FINISHED_S = 8 * 86400.0
 QUIET_TURN_S = 86400.0
 FINISHED = "status in ('done', 'skipped', 'error')"
-# These stand alone: they are worked on at once, in front of a turn that is still open.
+# Lone events: processed at once, before a turn that is still open.
 LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", "Command")
 
 
@@ -39,14 +39,14 @@ class Row:
     payload: str
     received_at: float
 
-    def told(self) -> JsonObject:
-        """What its hook told; PayloadError when that cannot be read."""
+    def parse_payload(self) -> JsonObject:
+        """Return the payload; PayloadError if unreadable."""
         return parse(self.payload.encode())
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """One event as `queue --errors` shows it."""
+class QueueProblem:
+    """Event as shown by `queue --errors`."""
 
     id: int
     name: str
@@ -59,29 +59,29 @@ class Problem:
 
 
 class Queue:
-    """The inbox behind one writing connection. Times are seconds since the epoch."""
+    """Inbox behind one writing connection. Times are seconds since the epoch."""
 
     def __init__(
-        self, connection: sqlite3.Connection, done: Callable[[], int] = lambda: 0, copies: Copies | None = None
+        self, connection: sqlite3.Connection, done: Callable[[], int] = lambda: 0, journal: Journal | None = None
     ) -> None:
         self.db = connection
-        """For what reads or erases beside the queue: `past_calls`, `erasing`, `buried`."""
+        """For modules that read or erase beside the queue: `event_history`, `erase`."""
         self._done = done
-        """How far memory.db is, to be noted with what is finished."""
-        self.copies = copies
+        """Counter of memory.db, noted with finished events."""
+        self.journal = journal
 
     def add(self, arrivals: Iterable[Arrival], now: float) -> int:
-        """Store events under their spool names, once each; returns how many were new. What two hooks told of, as those
-        of a plugin and of settings do, is stored once.
+        """Store events under their spool names, once each; return the number of new events. An event of two hooks, as
+        of a plugin and of settings, is stored once.
 
-        A name that could not be read when it first came, because its hook was not done, may still become one."""
-        given = list(arrivals)
+        A name that was unreadable at first, because its hook was still writing, may become readable."""
+        events = list(arrivals)
         before = self.db.total_changes
         with atomic(self.db):
             self.db.executemany(
                 """insert into inbox (name, event, session, payload, digest, raw_bytes, status, reason,
                        received_at, finished_at, work)
-                   select :name, :event, :session, :payload, :digest, :raw_bytes, :status, :reason, :now, :finished, 0
+                   select :name, :event, :session, :payload, :digest, :raw_bytes, :status, :problem, :now, :finished, 0
                    where not :is_one or not exists (select 1 from inbox as other
                        where other.digest = :digest and other.name <> :name
                          and other.name > :from and other.name < :until)
@@ -91,33 +91,28 @@ class Queue:
                    where inbox.status = 'error' and inbox.attempts = 0 and excluded.status = 'raw'""",
                 [
                     {
-                        "name": arrival.name,
-                        "event": arrival.event,
-                        "session": arrival.session,
-                        "payload": arrival.payload,
+                        **asdict(arrival),
                         "digest": digest(arrival.session, arrival.event, arrival.payload),
-                        "raw_bytes": arrival.raw_bytes,
                         "status": "error" if arrival.problem else "raw",
-                        "reason": arrival.problem,
                         "now": now,
                         "finished": now if arrival.problem else None,
-                        "is_one": arrival.one_within_s > 0,
-                        **_around(arrival.name, arrival.one_within_s),
+                        "is_one": arrival.duplicate_within_s > 0,
+                        **_around(arrival.name, arrival.duplicate_within_s),
                     }
-                    for arrival in given
+                    for arrival in events
                 ],
             )
-        if self.copies is not None:  # after the commit, so that nothing has a copy that is not in the inbox
-            known = known_of(self.db, [arrival.name for arrival in given])
-            self.copies.keep([arrival for arrival in given if arrival.name in known], now)
+        if self.journal is not None:  # after the commit, so that the journal has no event that the inbox lacks
+            known = known_of(self.db, [arrival.name for arrival in events])
+            self.journal.keep([arrival for arrival in events if arrival.name in known], now)
         return self.db.total_changes - before
 
     def claim(self, now: float, *, limit: int = 5, flush: bool = False) -> list[list[Row]]:
-        """Up to `limit` units that are ready, one per session, leased to the caller.
+        """Return up to `limit` ready units, one per session, leased to the caller.
 
-        A turn is ready when its end is there, or the next prompt, or nothing came for a day; `flush`
-        makes open turns ready too. A unit that was claimed before stays the unit it was: if it had grown,
-        what is new in it would be taken for stored. What is to be replayed comes first, one unit at a time."""
+        A turn is ready with its end, with the next prompt, or after a day without events; `flush` makes open turns
+        ready too. A unit claimed before keeps its rows: new rows in a grown unit would be taken for stored. Units to
+        replay come first, one at a time."""
         self._release("and lease_until < :now", now=now)
         if again := replay.next_unit(self.db):
             return [self._lease(again, now)]
@@ -131,8 +126,11 @@ class Queue:
         return units
 
     def renew(self, ids: Sequence[int], now: float) -> None:
-        """Keep the lease of rows that are still worked on."""
-        self._set(ids, "lease_until = :value", now + LEASE_S)
+        """Extend the lease of rows in progress."""
+        with atomic(self.db):
+            self.db.executemany(
+                "update inbox set lease_until = ? where id = ?", [(now + LEASE_S, row_id) for row_id in ids]
+            )
 
     def finish(
         self,
@@ -140,28 +138,28 @@ class Queue:
         now: float,
         *,
         skipped: Mapping[int, str] | None = None,
-        found: JsonObject | None = None,
+        findings: JsonObject | None = None,
     ) -> None:
-        """End the rows of a unit, all at once; `skipped` are those that held nothing, with the reason. `found` is kept
-        with the first of them, see `findings`."""
+        """End the rows of a unit, all at once; `skipped` are rows without content, with the reason. The first row keeps
+        `findings`, see `event_history`."""
         reasons = skipped or {}
         work = self._done()
         common = {"now": now, "work": work}
-        ended = [{"id": one, "status": "done", "reason": "", **common} for one in done]
-        ended += [{"id": one, "status": "skipped", "reason": reasons[one], **common} for one in reasons]
-        told = json.dumps(found) if found else ""
-        self._note_done([*done, *reasons], set(reasons), work, now, told)
+        ended = [{"id": row_id, "status": "done", "reason": "", **common} for row_id in done]
+        ended += [{"id": row_id, "status": "skipped", "reason": reasons[row_id], **common} for row_id in reasons]
+        encoded = json.dumps(findings) if findings else ""
+        self._note_done([*done, *reasons], set(reasons), work, now, encoded)
         with atomic(self.db):
             self.db.executemany(
                 """update inbox set status = :status, reason = :reason, finished_at = :now, work = :work
                    where id = :id""",
                 ended,
             )
-            if told and ended:
-                self.db.execute("update inbox set found = ? where id = ?", (told, min((*done, *reasons))))
+            if encoded and ended:
+                self.db.execute("update inbox set found = ? where id = ?", (encoded, min((*done, *reasons))))
 
     def fail(self, ids: Sequence[int], reason: str, now: float, *, final: bool = False) -> None:
-        """Give rows back to be tried again after a while; the last failure, or a final one, is kept."""
+        """Return rows to the queue for a later retry; the last failure, or a final failure, is kept."""
         with atomic(self.db):
             for row_id in ids:
                 (attempts,) = self.db.execute("select attempts from inbox where id = ?", (row_id,)).fetchone()
@@ -179,13 +177,13 @@ class Queue:
                 )
 
     def release_all(self) -> int:
-        """Return everything that is claimed: for a worker that starts or ends.
+        """Return everything claimed to the queue: for a worker that starts or ends.
 
-        One that starts holds the home's lock, so whoever had claimed is gone."""
+        A starting worker holds the home's lock, so the former claimant is gone."""
         return self._release("")
 
     def retry(self, row_id: int | None) -> int:
-        """Put an event in error, or all of them, back to work."""
+        """Return an event in error, or all of them, to the queue."""
         with atomic(self.db):
             return self.db.execute(
                 """update inbox set status = 'raw', reason = '', attempts = 0, available_at = 0, finished_at = null,
@@ -195,7 +193,7 @@ class Queue:
             ).rowcount
 
     def trim(self, now: float, backed_up: int | None = None) -> int:
-        """Drop what was finished long ago, and is in a backup: in one that was made when memory.db was so far."""
+        """Delete events that finished long ago and are covered by a backup with the counter `backed_up`."""
         with atomic(self.db):
             return self.db.execute(
                 """delete from inbox where status in ('done', 'skipped', 'error') and finished_at < :before
@@ -203,33 +201,35 @@ class Queue:
                 {"before": now - KEEP_FINISHED_S, "done": backed_up},
             ).rowcount
 
-    def trim_copies(self, backed_up: int | None) -> None:
-        """Let go of the copies of what is finished, and is in a backup: in one that was made when memory.db was so far.
+    def trim_journal(self, backed_up: int | None) -> None:
+        """Trim the journal of finished events covered by a backup with the counter `backed_up`.
 
-        What is in the logs of the databases has to be in their files before."""
-        if self.copies is not None:
-            self.copies.trim(lambda names: self._unsafe(names, backed_up))
+        The logs of the databases must have been written to their files before."""
+        if self.journal is not None:
+            self.journal.trim(lambda names: self._unsafe(names, backed_up))
 
     def empty_log(self, wait_s: float = BUSY_TIMEOUT_S) -> bool:
-        """See `connection.empty_log`."""
+        """Empty the log, see `connection.empty_log`."""
         return empty_log(self.db, wait_s)
 
-    def _note_done(self, ids: Sequence[int], skipped: AbstractSet[int], work: int, now: float, found: str) -> None:
-        """Tell the copies, before the inbox knows: a worker that dies in between has done it all the same."""
-        if self.copies is None:
+    def _note_done(self, ids: Sequence[int], skipped: AbstractSet[int], work: int, now: float, findings: str) -> None:
+        """Update the journal before the inbox: after a crash in between, the work is done all the same."""
+        if self.journal is None:
             return
         rows = self.db.execute(
             "select id, name, turn from inbox where id in (select value from json_each(:ids)) order by id",
             {"ids": json.dumps(list(ids))},
         ).fetchall()
         names_skipped = [row["name"] for row in rows if row["id"] in skipped]
-        if rows and found:
-            self.copies.note_found(rows[0]["name"], found)
+        if rows and findings:
+            self.journal.note_findings(rows[0]["name"], findings)
         if rows:
-            self.copies.note_done([row["name"] for row in rows], Done(rows[0]["turn"], work, now, names_skipped))
+            self.journal.note_done(
+                [row["name"] for row in rows], FinishedUnit(rows[0]["turn"], work, now, names_skipped)
+            )
 
     def _unsafe(self, names: Collection[str], backed_up: int | None) -> set[str]:
-        """Which of these events are not finished, or not in a backup that was made when memory.db was so far."""
+        """Return the events that are unfinished, or not covered by a backup with the counter `backed_up`."""
         rows = self.db.execute(
             f"""select name from inbox where name in (select value from json_each(:names))
                   and (not {FINISHED} or work > :done)""",
@@ -238,7 +238,7 @@ class Queue:
         return {row["name"] for row in rows}
 
     def _release(self, condition: str, **values: float) -> int:
-        """Rows that were under way become raw again; what a worker died on many times ends in error."""
+        """Reset claimed rows to raw; rows that many workers died on end in error."""
         with atomic(self.db):
             self.db.execute(
                 f"""update inbox set status = 'error', finished_at = received_at,
@@ -251,7 +251,7 @@ class Queue:
             ).rowcount
 
     def _sessions_with_work(self, now: float) -> list[str]:
-        """Sessions that have something to do and nothing under way or waiting to be tried again."""
+        """Return sessions with work, and with nothing claimed or waiting for a retry."""
         rows = self.db.execute(
             """select session from inbox where status in ('raw', 'processing') group by session
                having sum(status = 'processing') = 0 and sum(available_at > :now and available_at <= :latest) = 0
@@ -269,7 +269,7 @@ class Queue:
         for row in rows:
             if not session or row["event"] in LONE_EVENTS:
                 return [row["id"]]
-        # What is imported of a session must not end, nor become part of, a turn that hooks are still seeing.
+        # Imported events of a session must not end, nor join, a turn that hooks still capture.
         rows = [row for row in rows if is_past(row["name"])] or rows
         ids: list[int] = []
         for row in rows:
@@ -283,7 +283,7 @@ class Queue:
         return []
 
     def _lease(self, ids: Sequence[int], now: float) -> list[Row]:
-        """The rows of one unit, claimed; the first one's name is the key of the turn."""
+        """Claim the rows of one unit; the first row's name is the key of the turn."""
         claimed = []
         with atomic(self.db):
             for row_id in ids:
@@ -298,38 +298,31 @@ class Queue:
                     claimed.append(Row(**dict(row)))
         return claimed
 
-    def _set(self, ids: Sequence[int], assignment: str, value: float) -> None:
-        with atomic(self.db):
-            self.db.executemany(
-                f"update inbox set {assignment} where id = :id",
-                [{"value": value, "id": row_id} for row_id in ids],
-            )
-
 
 def digest(session: str, event: str, payload: str) -> str:
-    """What two events have in common only when they say the same."""
+    """Return a digest that only events with equal content share."""
     return hashlib.blake2b("\x00".join((session, event, payload)).encode(), digest_size=16).hexdigest()
 
 
 def stats(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many events are in each status."""
+    """Return the number of events by status."""
     counts = dict.fromkeys(("raw", "processing", "done", "error", "skipped"), 0)
     counts.update(connection.execute("select status, count(*) from inbox group by status").fetchall())
     return counts
 
 
-def problems(connection: sqlite3.Connection, status: str, limit: int) -> list[Problem]:
-    """The newest events in one status, with the reason they are in it."""
+def problems(connection: sqlite3.Connection, status: str, limit: int) -> list[QueueProblem]:
+    """Return the newest events in a status, with their reasons."""
     rows = connection.execute(
         """select id, name, event, session, status, reason, attempts, received_at from inbox
            where status = :status order by id desc limit :limit""",
         {"status": status, "limit": limit},
     )
-    return [Problem(**dict(row)) for row in rows]
+    return [QueueProblem(**dict(row)) for row in rows]
 
 
 def near(connection: sqlite3.Connection, name: str, session: str, event: str, within_s: float) -> list[Row]:
-    """The other events of a session, of one kind, around the moment that a spool name tells."""
+    """Return the other events of a session and kind around the time of a spool name."""
     rows = connection.execute(
         """select id, name, event, session, payload, received_at from inbox
            where name > :from and name < :until and name <> :name and session = :session and event = :event""",
@@ -339,13 +332,13 @@ def near(connection: sqlite3.Connection, name: str, session: str, event: str, wi
 
 
 def _around(name: str, within_s: float) -> dict[str, str]:
-    """The names between which all stand that were made so near to this one."""
+    """Return the range of names made within the given time of a name."""
     earliest, latest = around(name, within_s)
     return {"from": earliest, "until": latest}
 
 
 def known_of(connection: sqlite3.Connection, names: Iterable[str]) -> set[str]:
-    """Which of these events there are."""
+    """Return the given events that exist."""
     rows = connection.execute(
         "select name from inbox where name in (select value from json_each(:names))", {"names": json.dumps(list(names))}
     )
@@ -353,7 +346,7 @@ def known_of(connection: sqlite3.Connection, names: Iterable[str]) -> set[str]:
 
 
 def find(connection: sqlite3.Connection, name: str) -> Row | None:
-    """An event by its spool name."""
+    """Return an event by its spool name."""
     row = connection.execute(
         "select id, name, event, session, payload, received_at from inbox where name = ?", (name,)
     ).fetchone()

@@ -1,7 +1,7 @@
-"""Doing again what a memory.db that was lost had: which events, and in which order. Part of the inbox.
+"""Replay of events whose result a lost memory.db had: selection and order. Part of the inbox.
 
-Every finished event has the count of memory.db at its end. What is behind the count of the one that took its place is
-put back to work, in the order of these counts, since a command may speak of what a turn of another session made."""
+Every finished event has the counter of memory.db at its end. Events above the counter of the restored memory.db return
+to the queue, in the order of the counters, since a command may refer to a memory of another session's turn."""
 
 import sqlite3
 
@@ -9,9 +9,9 @@ from claude_mem_lite.db.change_counter import MAX_BELIEVED
 from claude_mem_lite.db.connection import atomic
 
 
-def furthest(db: sqlite3.Connection) -> int:
-    """How far memory.db was, by what is finished; 0 when nothing is."""
-    # By status, each of which the index answers at once.
+def max_counter(db: sqlite3.Connection) -> int:
+    """Return the highest counter of memory.db among finished events; 0 without any."""
+    # By status, because the index answers each status at once.
     row = db.execute(
         """select max(
                coalesce((select max(work) from inbox where status = 'done' and work > 0 and work <= :most), 0),
@@ -24,10 +24,10 @@ def furthest(db: sqlite3.Connection) -> int:
     return int(row[0])
 
 
-def put_back(db: sqlite3.Connection, after: int) -> int:
-    """Have everything done again that was finished when memory.db was further than this; returns how many events.
+def requeue_after(db: sqlite3.Connection, after: int) -> int:
+    """Return all events finished above a counter to the queue; return their number.
 
-    A model is asked again about turns that it told: its words were in memory.db alone."""
+    Turns with a model's memories are requested again: only memory.db had the memories."""
     with atomic(db):
         db.execute(
             """delete from model_turns where state = 'done' and turn in (
@@ -45,7 +45,7 @@ def put_back(db: sqlite3.Connection, after: int) -> int:
 
 
 def next_unit(db: sqlite3.Connection) -> list[int]:
-    """The rows of the unit to be done again next, as it was; none when nothing is to be."""
+    """Return the rows of the next unit to replay, unchanged; none if nothing is left."""
     first = db.execute(
         "select work, turn from inbox where status = 'raw' and work > 0 order by work, id limit 1"
     ).fetchone()

@@ -1,4 +1,4 @@
-"""What hooks left on disk -> rows for the inbox. The worker calls it; files go only after the commit."""
+"""Files of hooks to rows of the inbox. Called by the worker; files are removed only after the commit."""
 
 import errno
 import json
@@ -12,11 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from claude_mem_lite.agents.adapters import adapted, is_foreign, sender
-from claude_mem_lite.agents.event_identity import one_within_s
+from claude_mem_lite.agents.adapters import adapted, duplicate_within_s, is_foreign, sender
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.event_names import event_of, is_spool_name, part_of, process_of
-from claude_mem_lite.inbox.payload import parse, to_stored, unreadable_head
+from claude_mem_lite.inbox.payload import accept, parse, to_stored, unreadable_head
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
 
@@ -31,8 +30,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One event on its way into the inbox; `problem` when it cannot be read. Another with the same payload that came
-    less than `one_within_s` apart is the same event."""
+    """Event on its way into the inbox; `problem` if unreadable. Equal payloads less than `duplicate_within_s` apart are
+    the same event."""
 
     name: str
     event: str
@@ -40,60 +39,60 @@ class Arrival:
     payload: str
     raw_bytes: int
     problem: str = ""
-    one_within_s: float = 0.0
+    duplicate_within_s: float = 0.0
 
 
-IsElsewhere = Callable[[str, str], bool]
-"""Whether an agent tells of a folder by hooks of its own as well."""
+HasOwnHooks = Callable[[str, str], bool]
+"""Check for hooks of the same agent in a folder."""
 
 
-def _nowhere_else(agent: str, folder: str) -> bool:  # noqa: ARG001
+def _no_own_hooks(agent: str, folder: str) -> bool:  # noqa: ARG001
     return False
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Arrivals that are stored together, and the files to remove once they are."""
+class SpoolBatch:
+    """Arrivals stored together, and the files to remove afterwards."""
 
     arrivals: tuple[Arrival, ...]
     files: tuple[Path, ...]
 
 
 def batches(
-    home: Home, is_excluded: Callable[[str], bool], is_elsewhere: IsElsewhere = _nowhere_else
-) -> Iterator[Batch]:
-    """Everything hooks have left, oldest first, in pieces that fit one transaction.
+    home: Home, is_excluded: Callable[[str], bool], has_own_hooks: HasOwnHooks = _no_own_hooks
+) -> Iterator[SpoolBatch]:
+    """Yield everything that hooks have left, oldest first, in batches for one transaction.
 
-    Events of excluded folders are in no batch's arrivals, only among the files to remove."""
+    Events of excluded folders are only among the files to remove."""
     arrivals: list[Arrival] = []
     files: list[Path] = []
     size = 0
-    for path in _kept_files(home):
+    for path in _waiting_files(home):
         name = path.name.removeprefix(_FALLBACK_TMP)
         try:
             raw = _read(path)
         except FileNotFoundError:
             continue
-        except OSError as error:  # the file stays: what is in the way now may not be later
+        except OSError as error:  # the file stays: the obstacle may be temporary
             arrivals.append(Arrival(name, "unknown", "", "", 0, f"the spool file cannot be read: {error.strerror}"))
             continue
-        arrivals += read_arrivals(name, raw, is_excluded, is_elsewhere)
+        arrivals += read_arrivals(name, raw, is_excluded, has_own_hooks)
         files.append(path)
         size += len(raw)
         if len(files) >= BATCH_FILES or size >= BATCH_BYTES:
-            yield Batch(tuple(arrivals), tuple(files))
+            yield SpoolBatch(tuple(arrivals), tuple(files))
             arrivals, files, size = [], [], 0
     if files or arrivals:
-        yield Batch(tuple(arrivals), tuple(files))
+        yield SpoolBatch(tuple(arrivals), tuple(files))
 
 
 def waiting(home: Home) -> list[str]:
-    """The names of the events that hooks have left, oldest first."""
-    return [path.name.removeprefix(_FALLBACK_TMP) for path in _kept_files(home)]
+    """Return the names of the waiting events, oldest first."""
+    return [path.name.removeprefix(_FALLBACK_TMP) for path in _waiting_files(home)]
 
 
-def remove(batch: Batch) -> None:
-    """Forget the files of a batch; one that cannot go is only read once more."""
+def remove(batch: SpoolBatch) -> None:
+    """Remove the files of a batch; a file that cannot be removed is only read again."""
     for path in batch.files:
         with suppress(OSError):
             path.unlink()
@@ -106,74 +105,73 @@ def leave(home: Home, name: str, raw: bytes) -> None:
     path.rename(home.spool_new / name)
 
 
-def read_arrival(name: str, raw: bytes, is_excluded: Callable[[str], bool]) -> Arrival | None:
-    """The inbox row for one event's bytes; None when its folder is excluded."""
+def read_arrival(name: str, raw: bytes | JsonObject, is_excluded: Callable[[str], bool]) -> Arrival | None:
+    """Return the inbox row of an event, in bytes or parsed already; None for an excluded folder."""
     return next(iter(read_arrivals(name, raw, is_excluded)), None)
 
 
 def read_arrivals(
-    name: str, raw: bytes, is_excluded: Callable[[str], bool], is_elsewhere: IsElsewhere = _nowhere_else
+    name: str, raw: bytes | JsonObject, is_excluded: Callable[[str], bool], has_own_hooks: HasOwnHooks = _no_own_hooks
 ) -> list[Arrival]:
-    """The inbox rows for one event's bytes, in the form of Claude Code's, one for each thing that it tells of; none
-    when its folder is excluded, or its agent tells the same by hooks of its own. Never raises."""
+    """Return the inbox rows of an event in Claude Code's form, one for each part; none for an excluded folder, or if
+    the agent reports the same by hooks of its own. Never raises."""
     try:
-        return _read_arrivals(name, raw, is_excluded, is_elsewhere)
-    except Exception as error:  # one event that trips us must not keep all that come after it from being taken in
+        return _read_arrivals(name, raw, is_excluded, has_own_hooks)
+    except Exception as error:  # one failing event must not block all later events
         log.exception("event not read", extra={"name_of_event": name})
-        # Nothing of it is kept: whether its folder is excluded may be what could not be told.
+        # Nothing is stored: the exclusion of the folder may be unknown.
         reason = f"the payload could not be read: {type(error).__name__}"
-        return [Arrival(name, event_of(name), "", "", len(raw), reason)]
+        return [Arrival(name, event_of(name), "", "", len(raw) if isinstance(raw, bytes) else 0, reason)]
 
 
 def _read_arrivals(
-    name: str, raw: bytes, is_excluded: Callable[[str], bool], is_elsewhere: IsElsewhere
+    name: str, raw: bytes | JsonObject, is_excluded: Callable[[str], bool], has_own_hooks: HasOwnHooks
 ) -> list[Arrival]:
+    size = len(raw) if isinstance(raw, bytes) else None
     try:
-        payload = parse(raw)
-        told = adapted(name, payload)
-        folder = text(told[0].get("cwd"))
+        payload = parse(raw) if isinstance(raw, bytes) else accept(raw)
+        payloads = adapted(name, payload)
+        folder = text(payloads[0].get("cwd"))
         agent = sender(name, payload)
-        if is_excluded(folder) or (is_foreign(name, agent) and is_elsewhere(agent, folder)):
+        if is_excluded(folder) or (is_foreign(name, agent) and has_own_hooks(agent, folder)):
             return []
-        return [_arrival(part_of(name, number), one, len(raw) if not number else 0) for number, one in enumerate(told)]
+        return [_arrival(part_of(name, number), part, 0 if number else size) for number, part in enumerate(payloads)]
     except PayloadError as error:
+        raw = raw if isinstance(raw, bytes) else json.dumps(raw).encode()
         if is_excluded(_folder_named_in(raw)):
             return []
         return [Arrival(name, event_of(name), "", unreadable_head(raw), len(raw), error.message)]
 
 
-def _arrival(name: str, payload: JsonObject, raw_bytes: int) -> Arrival:
+def _arrival(name: str, payload: JsonObject, raw_bytes: int | None) -> Arrival:
     event = event_of(name)
+    # The hook's argument replaces a missing name.
+    stored = to_stored(payload if text(payload.get("hook_event_name")) else {**payload, "hook_event_name": event})
     return Arrival(
         name=name,
         event=text(payload.get("hook_event_name")) or event,
         session=text(payload.get("session_id")),
-        payload=to_stored(_with_event(payload, event)),
-        raw_bytes=raw_bytes,
-        one_within_s=one_within_s(name, payload),
+        payload=stored,
+        raw_bytes=len(stored) if raw_bytes is None else raw_bytes,
+        duplicate_within_s=duplicate_within_s(name, payload),
     )
 
 
 def _folder_named_in(raw: bytes) -> str:
-    """The folder in what is left of a payload, so that not even a piece of an excluded one is kept."""
-    found = _FOLDER.search(raw)
+    """Return the folder named in an unparsable payload, so that no part of an excluded folder's event is stored."""
+    match = _FOLDER.search(raw)
     try:
-        return str(json.loads(found[1].decode("utf-8", "replace"))) if found else ""
+        return str(json.loads(match[1].decode("utf-8", "replace"))) if match else ""
     except ValueError:
         return ""
 
 
-def _with_event(payload: JsonObject, event: str) -> JsonObject:
-    """The hook's argument stands in when the payload does not name its event."""
-    return payload if text(payload.get("hook_event_name")) else {**payload, "hook_event_name": event}
-
-
-def _kept_files(home: Home) -> list[Path]:
+def _waiting_files(home: Home) -> list[Path]:
     files = [path for path in _entries(home.spool_new) if is_spool_name(path.name)]
     files += [path for path in _entries(home.spool_tmp) if is_spool_name(path.name) and _is_abandoned(path, path.name)]
-    for place in home.fallback_spools():
-        if _is_ours(place):
-            for path in _entries(place):
+    for folder in home.fallback_spools():
+        if _is_safe_folder(folder):
+            for path in _entries(folder):
                 name = path.name.removeprefix(_FALLBACK_TMP)
                 if is_spool_name(name) and (name == path.name or _is_abandoned(path, name)):
                     files.append(path)
@@ -187,17 +185,17 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _is_ours(folder: Path) -> bool:
-    """A fallback place is shared ground: only a real folder of this user, closed to others, is read."""
+def _is_safe_folder(folder: Path) -> bool:
+    """Return whether a fallback folder is safe: a real folder of this user, closed to others."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def _is_abandoned(path: Path, name: str) -> bool:
-    """Whether the hook that was writing this file has gone (killed) and left it behind."""
+    """Return whether the hook that was writing this file is gone (killed)."""
     try:
         os.kill(process_of(name), 0)
     except ProcessLookupError:

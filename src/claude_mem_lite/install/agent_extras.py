@@ -1,53 +1,59 @@
-"""What an agent gets besides hooks: the MCP server by which it asks for memories, and the skill that says when.
+"""Extras of an agent besides hooks: the MCP server for questions to the memory, and the skill that explains its use.
 
-`install` and `uninstall` call it. What was made is noted in the home, so that exactly that is taken back."""
+Called by `install` and `uninstall`. A note in the home records the changes, so that exactly these are undone."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
+from typing import Literal
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsChanged, SettingsError
-from claude_mem_lite.install import install_record, mcp_registration, settings_files, skill_file
+from claude_mem_lite.install import install_record, mcp_registration, settings_files
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.paths import Home
 
-_ALL_THERE = 99
-"""More objects than lead to any entry: nothing was made but the entry."""
-_NO_PLACE = (
+_ALL_EXISTED = 99
+"""More objects than lead to any entry: only the entry was made."""
+_NO_SERVER_FILE = (
     "There is no file for the MCP servers of one project that is yours alone, so the tools for asking are not there;"
     " `claude-mem-lite install --agent copilot` registers them for all your work."
 )
-_TO_USE_OURS = "; remove it and install again to use the tools"
+_REMOVE_FOREIGN = "; remove it and install again to use the tools"
+FOLDER = "claude-mem-lite"
+SkillState = Literal["absent", "current", "other", "changed"]
+"""`other` is our skill as written by an install of another version."""
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where both stand for one agent's settings."""
+class ExtraPaths:
+    """Places of server and skill for one agent's settings."""
 
     settings: Path
-    server: mcp_registration.Place
+    server: mcp_registration.ServerLocation
     skill: Path
     agent: str = CLAUDE_CODE
     has_server: bool = True
-    """False where the agent has no file for servers that is the user's own: then none is registered."""
+    """False if the agent has no file for servers that belongs to the user alone: then no server is registered."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """What an install made besides the entry: the file, objects in it, folders, and the skill."""
+class _Note:
+    """Changes of an install besides the entry: the file, objects in it, folders, and the skill."""
 
     file: bool = False
-    made_from: int = _ALL_THERE
+    existing_depth: int = _ALL_EXISTED
     folders: tuple[Path, ...] = ()
     skill_sha256: str = ""
-    """Of the skill as it was written: one that is still so is ours, also when a later version has another."""
+    """Checksum of the written skill: an unchanged file belongs to this package, even if a later version has another
+    skill."""
 
 
-def check(home: Home, where: Places) -> None:
-    """SettingsError when a file must not or cannot be touched; asked before anything is."""
+def check(home: Home, where: ExtraPaths) -> None:
+    """Raise SettingsError if a file must not or cannot be changed; called before any change."""
     if (
         where.has_server
         and mcp_registration.plan_adding(where.server, mcp_registration.entry(home, where.agent)).after is not None
@@ -57,81 +63,82 @@ def check(home: Home, where: Places) -> None:
         settings_files.check_writable(where.skill)
 
 
-def told_before(home: Home, where: Places) -> Iterator[str]:
-    """What an install would do, in sentences."""
+def preview_install(home: Home, where: ExtraPaths) -> Iterator[str]:
+    """Yield sentences about the changes that an install would make."""
     if not where.has_server:
-        yield _NO_PLACE
+        yield _NO_SERVER_FILE
     else:
         state = mcp_registration.plan_adding(where.server, mcp_registration.entry(home, where.agent)).state
         if state == "foreign":
-            yield _foreign(where.server, _TO_USE_OURS)
+            yield _foreign(where.server, _REMOVE_FOREIGN)
         elif state != "current":
-            yield f"Would register the MCP server {mcp_registration.SERVER_NAME} in {where.server.told()}."
+            yield f"Would register the MCP server {mcp_registration.SERVER_NAME} in {where.server.describe()}."
     skill = skill_state(home, where)
     if skill in ("absent", "other"):
         yield f"Would {'write' if skill == 'absent' else 'update'} the skill {where.skill}."
 
 
-def server_state(home: Home, where: Places) -> mcp_registration.State:
-    """Return the state of our entry among an agent's servers; absent where the agent has no file for one."""
+def server_state(home: Home, where: ExtraPaths) -> mcp_registration.State:
+    """Return the state of our entry among an agent's servers; absent if the agent has no file for servers."""
     if not where.has_server:
         return "absent"
     return mcp_registration.plan_adding(where.server, mcp_registration.entry(home, where.agent)).state
 
 
-def install(home: Home, where: Places) -> Iterator[str]:
-    """Register the server and write the skill; what was done, in sentences."""
+def install(home: Home, where: ExtraPaths) -> Iterator[str]:
+    """Register the server and write the skill; yield sentences about the changes."""
     known = _load(home, where)
-    made = known or _Made()
+    note = known or _Note()
     if not where.has_server:
-        yield _NO_PLACE
+        yield _NO_SERVER_FILE
     else:
-        place, wanted = where.server, mcp_registration.entry(home, where.agent)
-        change = _apply(lambda: mcp_registration.plan_adding(place, wanted))
-        if change.made_from is not None and known is None:
-            made = _Made(change.before is None, change.made_from)
+        location, entry = where.server, mcp_registration.entry(home, where.agent)
+        change = _apply(lambda: mcp_registration.plan_adding(location, entry))
+        if change.existing_depth is not None and known is None:
+            note = _Note(change.before is None, change.existing_depth)
         if change.after is not None:
-            _save(home, where, made)  # now: should the skill fail, it is known all the same what was made
+            _save(home, where, note)  # saved early: if the skill fails, the changes so far are still known
         if change.state == "foreign":
-            yield _foreign(place, _TO_USE_OURS)
+            yield _foreign(location, _REMOVE_FOREIGN)
         elif change.after is not None:
             word = "Updated" if change.state == "other" else "Registered"
-            yield f"{word} the MCP server {mcp_registration.SERVER_NAME} in {place.told()}."
-    skill = skill_file.state_of(where.skill, made.skill_sha256)
-    folders = skill_file.add(where.skill, made.skill_sha256)
-    written = made.skill_sha256 if skill == "changed" else install_record.sha256(skill_file.content())
-    made = replace(made, folders=made.folders or folders, skill_sha256=written)
-    if made != (known or _Made()):
-        _save(home, where, made)
+            yield f"{word} the MCP server {mcp_registration.SERVER_NAME} in {location.describe()}."
+    skill = skill_file_state(where.skill, note.skill_sha256)
+    folders = add_skill(where.skill, note.skill_sha256)
+    written = note.skill_sha256 if skill == "changed" else install_record.sha256(skill_content())
+    note = replace(note, folders=note.folders or folders, skill_sha256=written)
+    if note != (known or _Note()):
+        _save(home, where, note)
     if skill in ("absent", "other"):
         yield f"{'Wrote' if skill == 'absent' else 'Updated'} the skill {where.skill}."
     elif skill == "changed":
         yield f"The skill {where.skill} was changed by somebody and was left as it is."
 
 
-def uninstall(home: Home, where: Places) -> Iterator[str]:
-    """Take both back; what was done, in sentences. SettingsError when the server could not be, after all the rest."""
+def uninstall(home: Home, where: ExtraPaths) -> Iterator[str]:
+    """Remove server and skill; yield sentences about the changes. SettingsError for the server is raised after the
+    rest."""
     noted = _load(home, where)
-    known, trouble = noted or _Made(), None
+    known, trouble = noted or _Note(), None
     try:
         yield from _unregister(where, known)
     except SettingsError as error:
-        # What was never installed into, and does not name us, may be written as it likes.
+        # A file that was never installed into, and does not name us, may have any form.
         trouble = None if noted is None and not mcp_registration.is_named(where.server) else error
-    state = skill_file.remove(where.skill, known.folders, known.skill_sha256)
+    state = remove_skill(where.skill, known.folders, known.skill_sha256)
     if state == "changed":
         yield f"The skill {where.skill} was changed by somebody and was left as it is."
     elif state != "absent":
         yield f"Removed the skill {where.skill}."
     if trouble is not None:
         raise trouble
-    settings_files.delete(_note(home, where))
+    settings_files.delete(_note_path(home, where))
     settings_files.remove_empty([home.installs])
 
 
-def check_removal(home: Home, where: Places) -> None:
-    """SettingsError when a file or folder cannot be written; asked before anything is taken out."""
-    known = _load(home, where) or _Made()
+def check_removal(home: Home, where: ExtraPaths) -> None:
+    """Raise SettingsError if a file or folder cannot be written; called before any removal."""
+    known = _load(home, where) or _Note()
     if _is_to_go(where, known):
         settings_files.check_writable(settings_files.real_path(where.server.path))
     if skill_state(home, where) in ("current", "other"):
@@ -139,111 +146,154 @@ def check_removal(home: Home, where: Places) -> None:
             settings_files.check_writable(path)
 
 
-def told_before_removal(home: Home, where: Places) -> Iterator[str]:
-    """What an uninstall would do, in sentences."""
-    if _is_to_go(where, _load(home, where) or _Made()):
-        yield f"Would take the MCP server {mcp_registration.SERVER_NAME} out of {where.server.told()}."
+def preview_removal(home: Home, where: ExtraPaths) -> Iterator[str]:
+    """Yield sentences about the changes that an uninstall would make."""
+    if _is_to_go(where, _load(home, where) or _Note()):
+        yield f"Would take the MCP server {mcp_registration.SERVER_NAME} out of {where.server.describe()}."
     if skill_state(home, where) in ("current", "other"):
         yield f"Would remove the skill {where.skill}."
 
 
-def as_noted(home: Home, where: Places) -> Places:
-    """The same with the server where it was registered: of a project that is gone it cannot be found out any more."""
-    told = _read_note(home, where)
-    path, inside = told.get("server"), told.get("inside")
+def with_noted_server(home: Home, where: ExtraPaths) -> ExtraPaths:
+    """Return the places with the server as registered: for a deleted project, the server's place cannot be computed any
+    more."""
+    content = _read_note(home, where)
+    path, inside = content.get("server"), content.get("inside")
     if not isinstance(path, str) or not isinstance(inside, list):
         return where
-    return replace(where, server=mcp_registration.Place(Path(path), tuple(map(str, inside)), where.agent))
+    return replace(where, server=mcp_registration.ServerLocation(Path(path), tuple(map(str, inside)), where.agent))
 
 
-def without_server(home: Home, where: Places, content: bytes) -> bytes:
-    """What the settings hold besides our server, where that stands in the same file: it comes after the hooks and goes
+def without_server(home: Home, where: ExtraPaths, content: bytes) -> bytes:
+    """Return the settings without our server, if both share a file: the server is added after the hooks and removed
     before them."""
     if not where.has_server or settings_files.real_path(where.server.path) != settings_files.real_path(where.settings):
         return content
-    made = _load(home, where) or _Made()
-    change = mcp_registration.plan_removing_from(where.server, content, made.made_from)
+    note = _load(home, where) or _Note()
+    change = mcp_registration.plan_removing_from(where.server, content, note.existing_depth)
     return content if change.after is None else change.after
 
 
-def skill_state(home: Home, where: Places) -> skill_file.State:
-    """How the skill stands, by what was noted of the one that was written."""
-    return skill_file.state_of(where.skill, (_load(home, where) or _Made()).skill_sha256)
+def skill_state(home: Home, where: ExtraPaths) -> SkillState:
+    """Return the state of the skill, by the noted checksum."""
+    return skill_file_state(where.skill, (_load(home, where) or _Note()).skill_sha256)
 
 
-def _is_to_go(where: Places, known: _Made) -> bool:
-    """Whether the server is to be taken out. A file that cannot be read is told when it comes to it."""
+def _is_to_go(where: ExtraPaths, known: _Note) -> bool:
+    """Return whether the server is to be removed. An unreadable file is reported by the removal itself."""
     with suppress(SettingsError):
-        return where.has_server and mcp_registration.plan_removing(where.server, known.made_from).after is not None
+        return where.has_server and mcp_registration.plan_removing(where.server, known.existing_depth).after is not None
     return False
 
 
-def _unregister(where: Places, known: _Made) -> Iterator[str]:
+def _unregister(where: ExtraPaths, known: _Note) -> Iterator[str]:
     if not where.has_server:
         return
-    place = where.server
-    change = _apply(lambda: mcp_registration.plan_removing(place, known.made_from))
+    location = where.server
+    change = _apply(lambda: mcp_registration.plan_removing(location, known.existing_depth))
     if change.after is not None:
         if known.file and mcp_registration.is_empty(change.after):
-            settings_files.delete(settings_files.real_path(place.path))
+            settings_files.delete(settings_files.real_path(location.path))
         added = f", with what was added to it by hand: {', '.join(change.lost)}" if change.lost else ""
-        yield f"Took the MCP server {mcp_registration.SERVER_NAME} out of {place.told()}{added}."
+        yield f"Took the MCP server {mcp_registration.SERVER_NAME} out of {location.describe()}{added}."
     elif change.state == "foreign":
-        yield _foreign(place)
+        yield _foreign(location)
 
 
-def _apply(plan: Callable[[], mcp_registration.Change]) -> mcp_registration.Change:
+def _apply(plan: Callable[[], mcp_registration.ServerChange]) -> mcp_registration.ServerChange:
     change = plan()
     try:
         mcp_registration.apply(change)
-    except SettingsChanged:  # by the client, which keeps its notes there
+    except SettingsChanged:  # by the client, which keeps its notes in the file
         change = plan()
         mcp_registration.apply(change)
     return change
 
 
-def _foreign(place: mcp_registration.Place, more: str = "") -> str:
-    return f"A server called {mcp_registration.SERVER_NAME} in {place.told()} is not ours and was left alone{more}."
-
-
-def _note(home: Home, where: Places) -> Path:
-    return home.installs / f"{install_record.key(settings_files.real_path(where.settings))}.tools"
-
-
-def _save(home: Home, where: Places, made: _Made) -> None:
-    home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    told: JsonObject = {
-        "made_file": made.file,
-        "made_from": made.made_from,
-        "folders_made": [str(folder) for folder in made.folders],
-        "skill_sha256": made.skill_sha256,
-        "server": str(where.server.path),
-        "inside": list(where.server.inside),
-    }
-    path = _note(home, where)
-    settings_files.replace(path, settings_files.read(path), json.dumps(told, indent=2).encode() + b"\n")
-
-
-def _load(home: Home, where: Places) -> _Made | None:
-    """What was noted; None when nothing was, or it cannot be read: then only the entry and the skill of this
-    version are taken back."""
-    told = _read_note(home, where)
-    if not told:
-        return None
-    depth, folders = told.get("made_from"), told.get("folders_made")
-    return _Made(
-        told.get("made_file") is True,
-        depth if isinstance(depth, int) else _ALL_THERE,
-        tuple(Path(str(one)) for one in folders) if isinstance(folders, list) else (),
-        text(told.get("skill_sha256")),
+def _foreign(location: mcp_registration.ServerLocation, more: str = "") -> str:
+    return (
+        f"A server called {mcp_registration.SERVER_NAME} in {location.describe()} is not ours and was left alone{more}."
     )
 
 
-def _read_note(home: Home, where: Places) -> JsonObject:
-    """The note as it stands; empty when there is none that can be read."""
-    content = settings_files.read(_note(home, where))
+def _note_path(home: Home, where: ExtraPaths) -> Path:
+    return home.installs / f"{install_record.key(settings_files.real_path(where.settings))}.tools"
+
+
+def _save(home: Home, where: ExtraPaths, note: _Note) -> None:
+    home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    content: JsonObject = {
+        "made_file": note.file,
+        "made_from": note.existing_depth,
+        "folders_made": [str(folder) for folder in note.folders],
+        "skill_sha256": note.skill_sha256,
+        "server": str(where.server.path),
+        "inside": list(where.server.inside),
+    }
+    path = _note_path(home, where)
+    settings_files.replace(path, settings_files.read(path), json.dumps(content, indent=2).encode() + b"\n")
+
+
+def _load(home: Home, where: ExtraPaths) -> _Note | None:
+    """Return the note; None if missing or unreadable: then only the entry and the skill of this version are removed."""
+    content = _read_note(home, where)
+    if not content:
+        return None
+    depth, folders = content.get("made_from"), content.get("folders_made")
+    return _Note(
+        content.get("made_file") is True,
+        depth if isinstance(depth, int) else _ALL_EXISTED,
+        tuple(Path(str(folder)) for folder in folders) if isinstance(folders, list) else (),
+        text(content.get("skill_sha256")),
+    )
+
+
+def _read_note(home: Home, where: ExtraPaths) -> JsonObject:
+    """Return the content of the note; {} if missing or unreadable."""
+    content = settings_files.read(_note_path(home, where))
     try:
-        told: JsonValue = json.loads(content) if content else {}
+        note: JsonValue = json.loads(content) if content else {}
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return note if isinstance(note, dict) else {}
+
+
+def skill_content() -> bytes:
+    return resources.files("claude_mem_lite").joinpath("plugin", "skills", FOLDER, "SKILL.md").read_bytes()
+
+
+def skill_path(settings: Path) -> Path:
+    """Return the path of the skill for the agent with these settings."""
+    return settings.parent / "skills" / FOLDER / "SKILL.md"
+
+
+def skill_file_state(path: Path, written_sha256: str) -> SkillState:
+    """Return the state of the skill; `written_sha256` is the checksum by the last install, '' if unknown.
+
+    A file that somebody changed belongs to the user, and stays."""
+    present = settings_files.read(path)
+    if present is None:
+        return "absent"
+    if present == skill_content():
+        return "current"
+    return "other" if install_record.sha256(present) == written_sha256 else "changed"
+
+
+def add_skill(path: Path, written_sha256: str) -> tuple[Path, ...]:
+    """Write the skill, unless the user has a skill of their own there; return the folders made."""
+    before = settings_files.read(path)
+    if skill_file_state(path, written_sha256) not in ("absent", "other"):
+        return ()
+    folders = settings_files.make_folders(path.parent)
+    settings_files.replace(path if before is None else settings_files.real_path(path), before, skill_content())
+    return folders
+
+
+def remove_skill(path: Path, folders: Sequence[Path], written_sha256: str) -> SkillState:
+    """Remove an unchanged skill with its empty folders; return its former state."""
+    before = skill_file_state(path, written_sha256)
+    if before in ("current", "other"):
+        settings_files.delete(path)
+    if before != "changed":  # also if already gone: an interrupted uninstall may have left them
+        settings_files.remove_empty(folders or ([path.parent] if before != "absent" else []))
+    return before

@@ -1,6 +1,6 @@
-"""The one source of the hook configuration of every agent: what `install` writes, `hooks` prints, `doctor` compares.
+"""Hook configuration of every agent, the single source for `install`, `hooks` and `doctor`.
 
-Nothing here touches a file."""
+This module touches no file."""
 
 import re
 import shlex
@@ -12,7 +12,7 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE, IGNORED_TOOLS, OWN_T
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import HOOK_PROGRAM, Home
 
-# Seconds the client waits. Its own default is 600; at the end of a session it allows 1.5 unless told more.
+# Seconds that the client waits. The client's default is 600; at the end of a session, 1.5.
 TIMEOUTS_S: Mapping[str, int] = {
     "SessionStart": 10,
     "UserPromptSubmit": 5,
@@ -27,65 +27,69 @@ TIMEOUTS_S: Mapping[str, int] = {
 
 
 def tool_matcher() -> str:
-    """A matcher for every tool but those never captured.
+    """Return a matcher for every captured tool.
 
-    The client searches with it anywhere in a tool's name (2.1.325): without the `^` the lookahead would
-    hold at some later letter of any name, and leave nothing out."""
+    The client searches the matcher anywhere in a tool's name (2.1.325): without the `^`, the lookahead would hold at a
+    later letter of any name, and exclude nothing."""
     ignored = "|".join(map(re.escape, IGNORED_TOOLS))
     return f"^(?!({ignored})$|{OWN_TOOL})"
 
 
 def hook_groups(home: Home, agent: str = CLAUDE_CODE) -> dict[str, JsonObject]:
-    """Event -> the one entry we want under it in an agent's `hooks`, both as that agent has them."""
-    one = _AGENTS[agent]
-    return {called: one.form(event, hook_command(home, event, agent)) for event, called in one.events.items()}
+    """Return our entry for each event in an agent's `hooks`, in the agent's names and form."""
+    config = _AGENTS[agent]
+    return {
+        agent_event: config.form(event, hook_command(home, event, agent))
+        for event, agent_event in config.events.items()
+    }
 
 
 def hook_settings(home: Home, agent: str = CLAUDE_CODE) -> JsonObject:
-    """The configuration as it stands in a settings file that holds nothing else."""
+    """Return the configuration of a settings file with nothing else."""
     hooks = {event: [group] for event, group in hook_groups(home, agent).items()}
     return {**besides_hooks(agent), "hooks": hooks}
 
 
 def besides_hooks(agent: str) -> JsonObject:
-    """What a file with nothing but the hooks of an agent has to say besides them."""
+    """Return the other keys of a file with nothing but an agent's hooks."""
     return _AGENTS[agent].besides if agent in _AGENTS else {}
 
 
 def hook_command(home: Home, event: str, agent: str = CLAUDE_CODE) -> str:
-    """The shell command of one event, by Claude Code's name for it. Only Claude Code goes unnamed, because others read
+    """Return the shell command of one event, by Claude Code's name. Only Claude Code goes unnamed, because others read
     its settings too.
 
-    Where the Python or the program is missing or closed it only reads the payload: the client shows what a shell says
-    of a missing Python, is stopped by what Python exits with for a missing program, and reports a pipe that was closed
-    unread. `doctor` tells of both. In words that sh, zsh, fish and csh all know, since agents ask for any."""
+    If the Python or the program is missing or closed, the command only reads the payload: the client shows a shell's
+    message about a missing Python, stops at Python's exit code for a missing program, and reports a pipe that was
+    closed unread. `doctor` reports both. The words work in sh, zsh, fish and csh, since agents use any of them."""
     python, program = shlex.quote(str(home.hook_python)), shlex.quote(str(home.hook_program))
     guard = f"[ -x {python} ] && [ -r {program} ] || exec cat >/dev/null"
     command = f"{guard}; exec {python} -I -S {program} {event}"
     if agent != CLAUDE_CODE:
         return f"{command} {agent}"
-    # The client ends this hook with SIGTERM some 10 ms after it started, before Python could ignore the signal:
-    # 12 of 20 events were lost without the trap, none of 12 with it.
+    # The client ends this hook with SIGTERM some 10 ms after its start, before Python can ignore the signal: 12 of 20
+    # events were lost without the trap, none of 12 with it.
     return f'trap "" TERM; {command}' if event == "StopFailure" else command
 
 
 def plugin_settings() -> JsonObject:
-    """The same as it stands in the plugin: its commands read the plugin's own program, which finds the home."""
+    """Return the hooks of the plugin: the commands read the plugin's own program, which finds the home."""
     return {"hooks": {event: [_group(event, _plugin_command(event))] for event in TIMEOUTS_S}}
 
 
 def _plugin_command(event: str) -> str:
-    """Not `sh FILE`: that is one more process, and exits with 2 when the plugin was just removed.
+    """Return the plugin's command. Not `sh FILE`: one more process, and exit code 2 if the plugin was just removed.
 
-    The variable is left to the shell: the client writes a `${…}` into the text as it is, whatever the path holds."""
+    The shell expands the variable: the client would write `${…}` into the text unquoted, with any character in the
+    path."""
     program = '"$CLAUDE_PLUGIN_ROOT/scripts/hook.sh"'
     command = f"set -- {event}; if [ -r {program} ]; then . {program}; fi"
     return f'trap "" TERM; {command}' if event == "StopFailure" else command
 
 
 def is_ours(hook: JsonValue, home: Home | None = None) -> bool:
-    """Whether an entry of a group's `hooks` runs our hook program, of whatever version or place, or any program in the
-    home: that goes away with it."""
+    """Return whether an entry of a group's `hooks` runs our hook program, of any version or place, or any program in
+    the home: the entry goes with the home."""
     command = command_of(hook)
     if command is None:
         return False
@@ -100,15 +104,15 @@ def is_ours(hook: JsonValue, home: Home | None = None) -> bool:
 
 
 def command_of(hook: JsonValue) -> str | None:
-    """The command of a hook: `bash` is what Copilot CLI calls it."""
+    """Return the command of a hook; Copilot CLI calls it `bash`."""
     value = (hook.get("command") or hook.get("bash")) if isinstance(hook, dict) else None
     return value if isinstance(value, str) else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Agent:
-    """How an agent has its hooks: by Claude Code's names, what it calls the events it has hooks for; one hook of event
-    and command; and what its file of hooks says besides them."""
+    """Hooks of an agent: its names of events by Claude Code's names, the form of one hook, and other keys of its
+    file."""
 
     events: Mapping[str, str]
     form: Callable[[str, str], JsonObject]
@@ -116,9 +120,10 @@ class _Agent:
 
 
 def _programs(words: Sequence[str]) -> Sequence[str]:
-    """What a command runs: its first word, and the script if that is a Python. What it only reads is not meant."""
+    """Return the programs of a command: its first word, and the script of a Python. Files that are only read do not
+    count."""
     rest = list(words)
-    while rest and rest[0] in ("trap", "["):  # what we put before the program, up to its semicolon
+    while rest and rest[0] in ("trap", "["):  # our guard before the program, up to its semicolon
         rest = rest[next((at for at, word in enumerate(rest) if word.endswith(";")), len(rest)) + 1 :]
     while rest and (rest[0] in ("exec", "env") or re.match(r"\w+=", rest[0])):
         del rest[0]
@@ -137,12 +142,12 @@ def _group(event: str, command: str) -> JsonObject:
 
 
 def _of_codex(event: str, command: str) -> JsonObject:
-    """No matcher: its regular expressions cannot say what is to be left out."""
+    """Return a hook without a matcher: Codex' regular expressions cannot exclude names."""
     return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUTS_S[event]}]}
 
 
 def _of_gemini(event: str, command: str) -> JsonObject:
-    """It counts in milliseconds, and names its tools otherwise."""
+    """Return a hook with a timeout in milliseconds and Gemini's tool names."""
     hook: JsonObject = {
         "name": "claude-mem-lite",
         "type": "command",

@@ -1,7 +1,7 @@
-"""Our hooks into the settings of any agent and out again: program, links, trial run. The commands
-and `doctor` call it.
+"""Install and removal of our hooks in the settings of any agent: program, links, trial run. Called by the commands and
+`doctor`.
 
-Settings are planned before anything is touched, so that a file that must not be changed stops all of it."""
+Settings are planned before any change, so that a file that must not be changed stops the whole install."""
 
 import difflib
 import json
@@ -37,13 +37,13 @@ _OUT_BY_HAND = f"mend it and run this again, or delete the hooks that name {HOOK
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an install will do to one settings file."""
+    """Planned change of one settings file by an install."""
 
     path: Path
     before: bytes | None
     after: bytes
     record: Record | None
-    """The record to keep; None when the file is as it should be."""
+    """The record to keep; None if the file needs no change."""
     had_ours: bool = False
     hooks_disabled: bool = False
     changes_hooks: bool = False
@@ -55,7 +55,7 @@ class Plan:
         return self.record is not None
 
     def diff(self) -> str:
-        """The change as a unified diff."""
+        """Return the change as a unified diff."""
         before = (self.before or b"").decode("utf-8").splitlines(keepends=True)
         after = self.after.decode("utf-8").splitlines(keepends=True)
         lines = difflib.unified_diff(before, after, f"{self.path} (now)", f"{self.path} (installed)")
@@ -64,32 +64,33 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What an uninstall will do to one settings file."""
+    """Planned change of one settings file by an uninstall."""
 
     path: Path
     now: bytes | None
     after: bytes | None
-    """None when the file goes."""
+    """None if the file is deleted."""
     outcome: Outcome
     known: Record | None
 
 
 def prepare(home: Home) -> None:
-    """Everything the hooks need, before any hook is announced; an error when they would not run."""
+    """Make everything that hooks need, before any hook is registered; MemoryLiteError if hooks would not run."""
     home.make()
     if trouble := make_program(home):
         raise MemoryLiteError(f"the settings were left alone, because {trouble}", "run `claude-mem-lite doctor`")
 
 
 def make_program(home: Home) -> str | None:
-    """The links and the copy of the hook program, up to date; why no hook would run, None when one did."""
+    """Update the links and the copy of the hook program; return the reason why no hook would run, None if a hook
+    ran."""
     interpreter.make_links(home)
     hook_program.make(home)
     return interpreter.try_hook(home)
 
 
 def stop_older_worker(home: Home) -> bool:
-    """End a worker of another version, so that the next hook starts one of this; whether there was one."""
+    """Stop a worker of another version, so that the next hook starts this version; return whether there was one."""
     client = Client(home)
     try:
         return client.health().version != __version__ and stop_worker(client)
@@ -105,24 +106,24 @@ def plan_install(
     project: Path | None = None,
     allow_tools: bool | None = None,
 ) -> Plan:
-    """See what has to change; touches nothing. `allow_tools` is the user's word about the memory tools, None when the
-    user said nothing."""
+    """Plan an install without any change. `allow_tools` is the user's choice about the memory tools, None without a
+    choice."""
     path = settings_files.real_path(path)
     before = settings_files.read(path)
     known = install_record.load(home, path)
     text = _text(path, before, besides_hooks(agent))
     try:
-        merged = settings_merge.merge(text, wanted, known.made if known else None, home, allow_tools)
+        merged = settings_merge.merge(text, wanted, known.additions if known else None, home, allow_tools)
         disabled = settings_merge.disables_hooks(text)
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", _by_hand(agent)) from error
     if merged is None:
         return Plan(path, before, before or b"", None, had_ours=True, hooks_disabled=disabled)
     after = settings_files.encoded(path, merged.text)
-    fresh = Record(path, install_record.sha256(after), None, (), merged.made, agent, project)
+    fresh = Record(path, install_record.sha256(after), None, (), merged.additions, agent, project)
     if merged.had_ours:
         fresh = _follow(home, fresh, known, before, after)
-    held, granted = permissions.rules_in(text, permissions.RULES), merged.made.grant.rules
+    held, granted = permissions.rules_in(text, permissions.RULES), merged.additions.grant.rules
     return Plan(
         path,
         before,
@@ -137,21 +138,21 @@ def plan_install(
 
 
 def apply_install(home: Home, plan: Plan) -> None:
-    """Keep the bytes of before and the record, then write the settings."""
+    """Save the former bytes and the record, then write the settings."""
     if plan.record is None:
         return
-    made = settings_files.make_folders(plan.path.parent)
-    kept = replace(plan.record, folders_made=plan.record.folders_made or made)
+    folders = settings_files.make_folders(plan.path.parent)
+    record = replace(plan.record, folders_made=plan.record.folders_made or folders)
     if plan.before is not None and not (plan.had_ours and install_record.load(home, plan.path)):
-        kept = replace(kept, backup=install_record.keep_backup(home, plan.path, plan.before))
-    install_record.save(home, kept)
+        record = replace(record, backup=install_record.keep_backup(home, plan.path, plan.before))
+    install_record.save(home, record)
     settings_files.replace(plan.path, plan.before, plan.after)
 
 
 def plan_uninstall(home: Home, path: Path) -> Removal:
-    """See what has to change; touches nothing. SettingsError when the file cannot be read or must not be written.
+    """Plan an uninstall without any change. SettingsError if the file cannot be read or must not be written.
 
-    The bytes of before come back when nobody wrote to it since."""
+    The former bytes come back if nobody wrote to the file since."""
     path = settings_files.real_path(path)
     known = install_record.load(home, path)
     now = settings_files.read(path)
@@ -165,7 +166,7 @@ def plan_uninstall(home: Home, path: Path) -> Removal:
 
 
 def uninstall(home: Home, path: Path) -> Outcome:
-    """Take our hooks out of one settings file."""
+    """Remove our hooks from one settings file."""
     plan = plan_uninstall(home, path)
     known = plan.known
     if plan.outcome == "removed":
@@ -180,18 +181,18 @@ def uninstall(home: Home, path: Path) -> Outcome:
 
 
 def other_installs(home: Home, path: Path) -> Sequence[Path]:
-    """Settings files, other than this one, that run hooks of this home."""
+    """Return the other settings files that run hooks of this home."""
     real = settings_files.real_path(path)
     return [each.settings for each in install_record.load_all(home) if each.settings != real and each.settings.exists()]
 
 
 def targets_installed(home: Home) -> Sequence[Target]:
-    """Every place of every agent that this home was installed into, those that are gone included."""
+    """Return every target of this home's installs, deleted ones included."""
     return [target_of_record(each) for each in install_record.load_all(home) if each.agent in NAMES]
 
 
 def remove_program(home: Home) -> None:
-    """Remove the links and the hook program from the home, if it is one."""
+    """Remove the links and the hook program from the home, if the folder is a home."""
     if not home.root.is_dir() or not home.is_ours():
         return
     for path in (home.hook_python, home.worker_python):
@@ -200,21 +201,21 @@ def remove_program(home: Home) -> None:
 
 
 def _follow(home: Home, fresh: Record, known: Record | None, before: bytes | None, after: bytes) -> Record:
-    """The record of an install over an earlier one: the first backup stays the backup.
+    """Return the record of an install over an earlier install: the first backup stays the backup.
 
-    Its bytes may be put back whole only if nobody else wrote to the file in between. Our server does not count: where
-    it stands in the same file, it is gone when the hooks are taken out."""
+    The backup may be restored whole only if nobody else wrote to the file in between. Our server does not count: in a
+    shared file, the server is removed before the hooks."""
     if known is None:
         return replace(fresh, written_sha256=None)
     tools = target_of_record(fresh).tools
-    held = None if before is None else agent_extras.without_server(home, tools, before)
-    unbroken = held is not None and known.written_sha256 == install_record.sha256(held)
+    former = None if before is None else agent_extras.without_server(home, tools, before)
+    unbroken = former is not None and known.written_sha256 == install_record.sha256(former)
     written = install_record.sha256(agent_extras.without_server(home, tools, after)) if unbroken else None
     return replace(fresh, written_sha256=written, backup=known.backup, folders_made=known.folders_made)
 
 
 def _plan_putting_back(home: Home, plan: Removal) -> Removal | None:
-    """The bytes of before; None when they are gone."""
+    """Plan the restore of the former bytes; None if they are gone."""
     if plan.known is None or plan.known.backup is None:
         return replace(plan, after=None, outcome="removed")
     original = install_record.backup_of(home, plan.known)
@@ -224,9 +225,9 @@ def _plan_putting_back(home: Home, plan: Removal) -> Removal | None:
 def _plan_taking_out(home: Home, plan: Removal) -> Removal:
     known, text = plan.known, _text(plan.path, plan.now)
     if known is None and HOOK_PROGRAM not in text and str(home.root) not in text:
-        return plan  # nothing of ours, whatever else is in it
+        return plan  # nothing of this package, whatever the form
     try:
-        stripped = settings_merge.strip(text, known.made if known else None, home)
+        stripped = settings_merge.strip(text, known.additions if known else None, home)
         left_empty = settings_merge.is_empty(stripped, besides_hooks(known.agent) if known else None)
     except SettingsError as error:
         raise SettingsError(f"{plan.path} was left alone: {error.message}", _OUT_BY_HAND) from error
@@ -244,7 +245,7 @@ def _by_hand(agent: str) -> str:
 
 
 def _text(path: Path, content: bytes | None, begin_with: JsonObject | None = None) -> str:
-    """The settings as text; a file that is missing or blank counts as empty settings."""
+    """Return the settings as text; a missing or blank file counts as empty settings."""
     text = settings_files.decoded(path, content)
     if text.strip("\ufeff \t\r\n"):
         return text

@@ -1,6 +1,6 @@
-"""What an install did to one settings file, kept in the home with the bytes that were there before.
+"""Record of an install in one settings file, kept in the home with the file's former bytes.
 
-`hooking` writes it, `doctor` reads it; without it `uninstall` still works, but only by structure."""
+`hook_install` writes records, `doctor` reads them; without a record `uninstall` still works, but only by structure."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import settings_files
 from claude_mem_lite.install.permissions import NO_GRANT, Grant
-from claude_mem_lite.install.settings_merge import Made
+from claude_mem_lite.install.settings_merge import Additions
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
@@ -21,32 +21,32 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One settings file we wrote to."""
+    """One settings file changed by an install."""
 
     settings: Path
     """The file itself, links resolved."""
     written_sha256: str | None
-    """What the file holds as we left it; None when the bytes of before must not be put back whole."""
+    """Checksum of the file as written; None if the former bytes must not be restored whole."""
     backup: str | None
-    """Name of the file with the bytes of before; None when there was no file."""
+    """Name of the file with the former bytes; None if there was no file."""
     folders_made: tuple[Path, ...]
-    made: Made
+    additions: Additions
     agent: str = CLAUDE_CODE
     project: Path | None = None
-    """The folder for which the settings hold; None for all."""
+    """Folder in which the settings apply; None for all."""
 
 
 def load(home: Home, settings: Path) -> Record | None:
-    """The record of one settings file, if there is one that can be read."""
+    """Return the record of one settings file, if readable."""
     path = home.installs / f"{key(settings)}.json"
     content = settings_files.read(path)
     return None if content is None else _parse(path, content)
 
 
 def load_all(home: Home) -> Sequence[Record]:
-    """Every install of this home."""
-    found = ((path, settings_files.read(path)) for path in sorted(home.installs.glob("*.json")))
-    records = (_parse(path, content) for path, content in found if content is not None)
+    """Return every install of this home."""
+    files = ((path, settings_files.read(path)) for path in sorted(home.installs.glob("*.json")))
+    records = (_parse(path, content) for path, content in files if content is not None)
     return [record for record in records if record is not None]
 
 
@@ -57,7 +57,7 @@ def save(home: Home, record: Record) -> None:
 
 
 def keep_backup(home: Home, settings: Path, content: bytes) -> str:
-    """Keep the bytes of before; the name carries their checksum, so that no backup replaces another."""
+    """Save the former bytes; the name carries their checksum, so that no backup replaces another."""
     home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = f"{key(settings)}-{sha256(content)[:12]}.backup"
     if settings_files.read(home.installs / name) is None:
@@ -66,12 +66,12 @@ def keep_backup(home: Home, settings: Path, content: bytes) -> str:
 
 
 def backup_of(home: Home, record: Record) -> bytes | None:
-    """The bytes of before, if they are still there."""
+    """Return the former bytes, if still there."""
     return None if record.backup is None else settings_files.read(home.installs / record.backup)
 
 
 def drop(home: Home, record: Record, *, with_backup: bool) -> None:
-    """Forget an install; its backup too when those bytes are back in place."""
+    """Delete the record of an install; the backup too if its bytes are restored."""
     if with_backup and record.backup is not None:
         settings_files.delete(home.installs / record.backup)
     settings_files.delete(home.installs / f"{key(record.settings)}.json")
@@ -83,7 +83,7 @@ def sha256(content: bytes) -> str:
 
 
 def key(settings: Path) -> str:
-    """What the files of an install are called by, for a settings file with its links resolved."""
+    """Return the common name of an install's files, for a settings file with its links resolved."""
     return sha256(bytes(settings))[:16]
 
 
@@ -95,11 +95,11 @@ def _as_json(record: Record) -> JsonObject:
         "written_sha256": record.written_sha256,
         "backup": record.backup,
         "folders_made": [str(folder) for folder in record.folders_made],
-        "made_hooks": record.made.hooks,
-        "made_events": sorted(record.made.events),
-        "commands": sorted(record.made.commands),
-        "rules": list(record.made.grant.rules),
-        "rules_depth": record.made.grant.depth,
+        "made_hooks": record.additions.hooks,
+        "made_events": sorted(record.additions.events),
+        "commands": sorted(record.additions.commands),
+        "rules": list(record.additions.grant.rules),
+        "rules_depth": record.additions.grant.depth,
         "agent": record.agent,
         "project": str(record.project) if record.project else "",
     }
@@ -107,34 +107,34 @@ def _as_json(record: Record) -> JsonObject:
 
 def _parse(path: Path, content: bytes) -> Record | None:
     try:
-        told: JsonValue = json.loads(content)
+        fields: JsonValue = json.loads(content)
     except ValueError as error:
         raise SettingsError(f"the install record {path} is damaged", "remove it, then run this again") from error
-    if not isinstance(told, dict) or told.get("version") != VERSION:
+    if not isinstance(fields, dict) or fields.get("version") != VERSION:
         return None
-    backup, written = told.get("backup"), told.get("written_sha256")
-    agent, project = told.get("agent"), told.get("project")
+    backup, written = fields.get("backup"), fields.get("written_sha256")
+    agent, project = fields.get("agent"), fields.get("project")
     return Record(
-        settings=Path(str(told.get("settings"))),
+        settings=Path(str(fields.get("settings"))),
         written_sha256=written if isinstance(written, str) else None,
         backup=backup if isinstance(backup, str) else None,
-        folders_made=tuple(map(Path, _strings(told, "folders_made"))),
-        made=Made(
-            hooks=told.get("made_hooks") is True,
-            events=frozenset(_strings(told, "made_events")),
-            commands=frozenset(_strings(told, "commands")),
-            grant=_grant(told),
+        folders_made=tuple(map(Path, _strings(fields, "folders_made"))),
+        additions=Additions(
+            hooks=fields.get("made_hooks") is True,
+            events=frozenset(_strings(fields, "made_events")),
+            commands=frozenset(_strings(fields, "commands")),
+            grant=_grant(fields),
         ),
         agent=agent if isinstance(agent, str) and agent else CLAUDE_CODE,
         project=Path(project) if isinstance(project, str) and project else None,
     )
 
 
-def _grant(told: JsonObject) -> Grant:
-    depth = told.get("rules_depth")
-    return Grant(tuple(_strings(told, "rules")), depth) if isinstance(depth, int) else NO_GRANT
+def _grant(fields: JsonObject) -> Grant:
+    depth = fields.get("rules_depth")
+    return Grant(tuple(_strings(fields, "rules")), depth) if isinstance(depth, int) else NO_GRANT
 
 
-def _strings(told: JsonObject, key: str) -> list[str]:
-    value = told.get(key)
+def _strings(fields: JsonObject, key: str) -> list[str]:
+    value = fields.get(key)
     return [str(each) for each in value] if isinstance(value, list) else []

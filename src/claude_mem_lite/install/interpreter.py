@@ -1,6 +1,6 @@
-"""The two links in the home that say which Python runs the hook and which the worker, and a trial of the hook.
+"""Links in the home to the Pythons of hook and worker, and a trial run of the hook.
 
-`hooking` makes them, `doctor` looks at them."""
+`hook_install` makes the links, `doctor` checks them."""
 
 import os
 import secrets
@@ -19,10 +19,10 @@ _PRINT_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
 def base_interpreter() -> Path:
-    """The Python behind this one: no venv, no version manager's shim, and fit to run the hook.
+    """Return the Python behind this one: no venv, no version manager's shim, and fit to run the hook.
 
-    The name below the prefix comes first: package managers keep it through an upgrade, while what it
-    resolves to goes away with the old version."""
+    The name below the prefix comes first: package managers keep the name through an upgrade, while its target goes away
+    with the old version."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     base = getattr(sys, "_base_executable", None) or sys.executable
     candidates = [Path(sys.base_prefix, "bin", f"python{version}"), Path(os.path.realpath(base))]
@@ -34,7 +34,7 @@ def base_interpreter() -> Path:
 
 
 def why_unfit(interpreter: Path, version: str) -> str | None:
-    """Why a program cannot run the hook, None when it can."""
+    """Return why a program cannot run the hook; None if it can."""
     try:
         with interpreter.open("rb") as program:
             if program.read(2) == b"#!":
@@ -55,7 +55,7 @@ def why_unfit(interpreter: Path, version: str) -> str | None:
 
 
 def link(path: Path, target: Path | str) -> None:
-    """Let `path` be a link to `target`, without a moment in which it is missing."""
+    """Make `path` a link to `target`; the link is missing at no moment."""
     with suppress(OSError):
         if os.readlink(path) == str(target):
             return
@@ -66,16 +66,16 @@ def link(path: Path, target: Path | str) -> None:
 
 def make_links(home: Home) -> None:
     link(home.hook_python, base_interpreter())
-    # Not resolved: a venv is found by the name its python was started with.
+    # Not resolved: a venv is found by the name of its python.
     link(home.worker_python, sys.executable)
 
 
 def try_hook(home: Home) -> str | None:
-    """Run one hook as the agent would, with a home thrown away after; what went wrong, None when nothing.
+    """Run one hook as the agent would, in a temporary home; return the problem, None after success.
 
-    This also leaves the compiled modules beside the program, for the runs that count.
+    The trial also leaves the compiled modules beside the program, for the real runs.
 
-    A hook hides its errors and always exits 0: only the event it kept shows that it works."""
+    A hook hides its errors and always exits 0: only the saved event proves that the hook works."""
     with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as scratch:
         try:
             ran = subprocess.run(
@@ -92,5 +92,5 @@ def try_hook(home: Home) -> str | None:
             return f"the hook did not end within {TRIAL_TIMEOUT_S} s"
         if ran.returncode != 0 or ran.stdout or ran.stderr:
             return f"the hook ended with {ran.returncode} or printed something"
-        kept = [path.read_bytes() for path in Home(Path(scratch)).spool_new.glob("*")]
-        return None if kept == [_TRIAL_EVENT] else "the hook ran but kept nothing"
+        saved = [path.read_bytes() for path in Home(Path(scratch)).spool_new.glob("*")]
+        return None if saved == [_TRIAL_EVENT] else "the hook ran but kept nothing"

@@ -1,6 +1,6 @@
-"""Small edits to a JSON document as text, so that every byte that is not ours stays as its owner wrote it.
+"""Small edits of a JSON document as text, so that every other byte stays as its owner wrote it.
 
-It knows nothing of what the documents are for, and touches no file."""
+Independent of the documents' meaning; touches no file."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands in the text; `parts` are the members or items it holds."""
+    """Value with its position in the text; `parts` are its members or items."""
 
     start: int
     end: int
@@ -26,13 +26,13 @@ class Node:
     parts: tuple["Part", ...] = ()
 
     def place(self, key: str) -> int:
-        """Which part has that key; of two the last, as every JSON reader has it."""
+        """Return the index of a key's part; the last of duplicates, as JSON readers do."""
         return max(index for index, part in enumerate(self.parts) if part.key == key)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One member of an object (with its key, which begins at `start`) or one item of an array."""
+    """Member of an object (with its key, which begins at `start`) or item of an array."""
 
     key: str | None
     start: int
@@ -40,18 +40,18 @@ class Part:
 
 
 def parse(text: str) -> Node:
-    """The document's root; ValueError when it is not strictly JSON, RecursionError when it nests too deep."""
+    """Return the document's root; ValueError for invalid JSON, RecursionError for too deep nesting."""
     json.loads(text.removeprefix(BYTE_ORDER_MARK), parse_constant=_reject)
     return _node(text, _skip(text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0))
 
 
 def find(text: str, path: Sequence[str | int]) -> Node:
-    """The value at a path of keys and indexes that is known to be there."""
+    """Return the value at an existing path of keys and indexes."""
     return _walk(parse(text), path)
 
 
 def append(text: str, path: Sequence[str | int], key: str | None, value: JsonValue) -> str:
-    """The text with one more last part in the object (with `key`) or array at `path`, in the text's style."""
+    """Return the text with one more last part in the object (with `key`) or array at `path`, in the text's style."""
     root = parse(text)
     node = _walk(root, path)
     style = _style(text, root)
@@ -71,7 +71,7 @@ def append(text: str, path: Sequence[str | int], key: str | None, value: JsonVal
 
 
 def remove(text: str, path: Sequence[str | int], which: str | int) -> str:
-    """The text without one member (by key) or item (by index) of what stands at `path`; undoes `append`."""
+    """Return the text without one member (by key) or item (by index) of the value at `path`; undoes `append`."""
     node = find(text, path)
     index = which if isinstance(which, int) else node.place(which)
     part = node.parts[index]
@@ -85,10 +85,10 @@ def remove(text: str, path: Sequence[str | int], which: str | int) -> str:
 @dataclass(frozen=True, slots=True)
 class _Style:
     unit: str | None
-    """What one level is indented by; None when the whole document stands on one line."""
+    """Indentation of one level; None if the whole document is on one line."""
     newline: str
     gap: str
-    """What follows a comma or a colon within a line."""
+    """Text after a comma or a colon within a line."""
 
 
 def _style(text: str, root: Node) -> _Style:
@@ -119,23 +119,23 @@ def _walk(node: Node, path: Sequence[str | int]) -> Node:
 
 
 def _node(text: str, at: int) -> Node:
-    """The value that begins at `at`; the text was checked to be JSON before."""
+    """Return the value that begins at `at`; the text is known to be JSON."""
     if text[at] not in "{[":
         value, end = _DECODER.raw_decode(text, at)
         return Node(at, end, value)
     parts: list[Part] = []
-    here = _skip(text, at + 1)
-    while text[here] not in "}]":
-        start, key = here, None
+    position = _skip(text, at + 1)
+    while text[position] not in "}]":
+        start, key = position, None
         if text[at] == "{":
-            key, here = _DECODER.raw_decode(text, here)
-            here = _skip(text, _skip(text, here) + 1)
-        child = _node(text, here)
+            key, position = _DECODER.raw_decode(text, position)
+            position = _skip(text, _skip(text, position) + 1)
+        child = _node(text, position)
         parts.append(Part(key, start, child))
-        here = _skip(text, child.end)
-        if text[here] == ",":
-            here = _skip(text, here + 1)
-    return Node(at, here + 1, _value(text[at], parts), tuple(parts))
+        position = _skip(text, child.end)
+        if text[position] == ",":
+            position = _skip(text, position + 1)
+    return Node(at, position + 1, _value(text[at], parts), tuple(parts))
 
 
 def _value(opening: str, parts: Sequence[Part]) -> JsonValue:

@@ -1,7 +1,7 @@
-"""The entry by which an agent finds our MCP server: merged into its own file of servers and taken out again.
+"""Entry of our MCP server in an agent's file of servers: merged in and removed again.
 
-That of Claude Code, `.claude.json`, is the client's own notebook, which it rewrites all the time: only our entry is
-ours, and the bytes of before are never put back. `agent_tools` calls it; `doctor` compares."""
+Claude Code's file, `.claude.json`, is the client's own notebook and is rewritten all the time: only the entry is
+changed, and former bytes are never restored. Called by `agent_extras`; `doctor` compares."""
 
 import os
 import shutil
@@ -21,19 +21,19 @@ from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 SERVER_NAME = "claude-mem-lite"
 """Also the name of the program that serves."""
-_EMPTY = "{}\n"
+_EMPTY_JSON = "{}\n"
 _MAX_GAP_LENGTH = 2
 _MORE_OF_ENTRY: Mapping[str, tuple[JsonObject, JsonObject]] = {
     CLAUDE_CODE: ({"type": "stdio"}, {}),
     "copilot": ({"type": "local"}, {"tools": ["*"]}),
 }
-"""What an agent wants to know of a server before and behind what all of them do."""
+"""Keys of a server's entry that only one agent needs, before and after the common keys."""
 State = Literal["absent", "current", "other", "foreign"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an entry stands: a file, and the object in it that holds servers by name."""
+class ServerLocation:
+    """Position of an entry: a file, and the object in it that holds servers by name."""
 
     path: Path
     inside: tuple[str, ...]
@@ -43,31 +43,33 @@ class Place:
     def is_toml(self) -> bool:
         return self.path.suffix == ".toml"
 
-    def told(self) -> str:
+    def describe(self) -> str:
         where = f" for {self.inside[1]}" if len(self.inside) > 1 else ""
         return f"{self.path}{where}"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What will become of the file; `after` is None when it stays as it is."""
+class ServerChange:
+    """Planned change of the file; `after` is None if the file stays unchanged."""
 
-    place: Place
+    location: ServerLocation
     before: bytes | None
     after: bytes | None
     state: State
-    made_from: int | None = None
-    """How many of the objects that lead to the entry were there before, in TOML how many line ends were put before it;
-    None when nothing is added."""
+    existing_depth: int | None = None
+    """Number of the objects on the path to the entry that existed before, in TOML the number of line ends put before
+    it; None if nothing is added."""
     lost: tuple[str, ...] = ()
-    """What the user had added to an entry that goes, by name."""
+    """Keys that the user had added to a removed entry."""
 
 
-def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str], project: Path | None = None) -> Place:
-    """Where the client looks for the servers of a user, or of a user in one project (2.1.325), which is the current
-    folder if no other is named.
+def location_of(
+    scope: str, config_dir: Path | None, environment: Mapping[str, str], project: Path | None = None
+) -> ServerLocation:
+    """Return the client's place for the servers of a user, or of a user in one project (2.1.325), by default the
+    current folder.
 
-    Not in a project's `.mcp.json`: that is for everybody who has the repository, and our entry holds paths of this
+    Not a project's `.mcp.json`: everybody with the repository shares that file, and our entry holds paths of this
     machine. The client knows a project by the root of its repository."""
     chosen = environment.get("CLAUDE_CONFIG_DIR")
     folder = config_dir or (Path(chosen) if chosen else None)
@@ -75,143 +77,147 @@ def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str]
     base = Path.home() if is_default or folder is None else folder.expanduser().absolute()
     path = base / ".claude.json"
     if scope == "user":
-        return Place(path, ("mcpServers",))
-    return Place(path, ("projects", str(project_root(project or Path.cwd())), "mcpServers"))
+        return ServerLocation(path, ("mcpServers",))
+    return ServerLocation(path, ("projects", str(project_root(project or Path.cwd())), "mcpServers"))
 
 
 def entry(home: Home, agent: str = CLAUDE_CODE) -> JsonObject:
-    """What starts the server. Without `alwaysLoad`: its tools are found by name when they are needed, and a session
-    that does not need them pays nothing for their descriptions."""
+    """Return the entry that starts the server. Without `alwaysLoad`: tools are found by name when needed, and other
+    sessions pay nothing for their descriptions."""
     is_default = home.root == Path.home() / ".claude-mem-lite"
     first, last = _MORE_OF_ENTRY.get(agent, ({}, {}))
     env: JsonObject = {} if is_default else {HOME_VARIABLE: str(home.root)}
     return {**first, "command": str(_program()), "args": ["mcp"], "env": env, **last}
 
 
-def plan_adding(place: Place, wanted: JsonObject) -> Change:
-    """See what has to change; touches nothing. An entry of that name that is not ours stays."""
-    path = settings_files.real_path(place.path)
+def plan_adding(location: ServerLocation, wanted: JsonObject) -> ServerChange:
+    """Plan the addition without any change. A foreign entry with our name stays."""
+    path = settings_files.real_path(location.path)
     before = settings_files.read(path)
-    if place.is_toml:
-        return _plan_adding_toml(place, path, before, wanted)
+    if location.is_toml:
+        return _plan_adding_toml(location, path, before, wanted)
     text = _text(path, before)
-    found = _servers(path, text, place.inside).get(SERVER_NAME)
-    state = _state(found, wanted)
+    existing = _servers(path, text, location.inside).get(SERVER_NAME)
+    state = _state(existing, wanted)
     if state in ("current", "foreign"):
-        return Change(place, before, None, state)
+        return ServerChange(location, before, None, state)
     if state == "other":
-        wanted = _with_the_users(wanted, found)
-        text = _without(text, place.inside, len(place.inside))
-    there = _depth(text, place.inside)
-    return Change(place, before, settings_files.encoded(path, _with(text, place.inside, wanted)), state, there)
+        wanted = _with_user_keys(wanted, existing)
+        text = _without(text, location.inside, len(location.inside))
+    depth = _depth(text, location.inside)
+    return ServerChange(
+        location, before, settings_files.encoded(path, _with(text, location.inside, wanted)), state, depth
+    )
 
 
-def plan_removing(place: Place, made_from: int) -> Change:
-    """The same for taking it out, with the objects that an install made, as far as nothing else is in them now."""
-    return plan_removing_from(place, settings_files.read(settings_files.real_path(place.path)), made_from)
+def plan_removing(location: ServerLocation, existing_depth: int) -> ServerChange:
+    """Plan the removal of the entry, with the objects that an install made and that are empty now."""
+    return plan_removing_from(location, settings_files.read(settings_files.real_path(location.path)), existing_depth)
 
 
-def plan_removing_from(place: Place, before: bytes | None, made_from: int) -> Change:
-    """The same for a file that holds this."""
-    path = settings_files.real_path(place.path)
+def plan_removing_from(location: ServerLocation, before: bytes | None, existing_depth: int) -> ServerChange:
+    """Plan the removal for a file with this content."""
+    path = settings_files.real_path(location.path)
     if before is None:
-        return Change(place, None, None, "absent")
-    if place.is_toml:
-        return _plan_removing_toml(place, path, before, made_from)
+        return ServerChange(location, None, None, "absent")
+    if location.is_toml:
+        return _plan_removing_toml(location, path, before, existing_depth)
     text = _text(path, before)
-    found = _servers(path, text, place.inside).get(SERVER_NAME)
-    if not _is_ours(found):
-        return Change(place, before, None, "absent" if found is None else "foreign")
-    after = settings_files.encoded(path, _without(text, place.inside, made_from))
-    return Change(place, before, after, "current", lost=_added_to(found))
+    existing = _servers(path, text, location.inside).get(SERVER_NAME)
+    if not _is_ours(existing):
+        return ServerChange(location, before, None, "absent" if existing is None else "foreign")
+    after = settings_files.encoded(path, _without(text, location.inside, existing_depth))
+    return ServerChange(location, before, after, "current", lost=_user_keys(existing))
 
 
-def apply(change: Change) -> None:
-    """Write what was planned, if the file is still what it was."""
+def apply(change: ServerChange) -> None:
+    """Write the planned change, if the file is unchanged."""
     if change.after is not None:
-        path = settings_files.real_path(change.place.path)
+        path = settings_files.real_path(change.location.path)
         settings_files.make_folders(path.parent)
         settings_files.replace(path, change.before, change.after)
 
 
-def is_named(place: Place) -> bool:
-    """Whether a file names our server, whatever form it is in."""
-    return SERVER_NAME.encode() in (settings_files.read(settings_files.real_path(place.path)) or b"")
+def is_named(location: ServerLocation) -> bool:
+    """Return whether a file names our server, in any form."""
+    return SERVER_NAME.encode() in (settings_files.read(settings_files.real_path(location.path)) or b"")
 
 
 def is_empty(content: bytes) -> bool:
-    """Whether nothing is left in a file."""
+    """Return whether a file has no content left."""
     return content.strip() in (b"{}", b"")
 
 
-def _plan_adding_toml(place: Place, path: Path, before: bytes | None, wanted: JsonObject) -> Change:
+def _plan_adding_toml(location: ServerLocation, path: Path, before: bytes | None, wanted: JsonObject) -> ServerChange:
     text = settings_files.decoded(path, before)
     try:
-        found = toml_edit.servers(text).get(SERVER_NAME)
-        if found is None:
+        existing = toml_edit.servers(text).get(SERVER_NAME)
+        if existing is None:
             after = toml_edit.append(text, SERVER_NAME, wanted)
-            return Change(place, before, settings_files.encoded(path, after), "absent", len(toml_edit.gap_before(text)))
-        if not _is_ours(found):
-            return Change(place, before, None, "foreign")
-        merged = _with_the_users(wanted, found)
-        if {key: value for key, value in merged.items() if value != {}} == found:
-            return Change(place, before, None, "current")
+            return ServerChange(
+                location, before, settings_files.encoded(path, after), "absent", len(toml_edit.gap_before(text))
+            )
+        if not _is_ours(existing):
+            return ServerChange(location, before, None, "foreign")
+        merged = _with_user_keys(wanted, existing)
+        if {key: value for key, value in merged.items() if value != {}} == existing:
+            return ServerChange(location, before, None, "current")
         after = toml_edit.update(text, SERVER_NAME, {key: merged[key] for key in wanted})
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
-    return Change(place, before, settings_files.encoded(path, after), "other")
+    return ServerChange(location, before, settings_files.encoded(path, after), "other")
 
 
-def _plan_removing_toml(place: Place, path: Path, before: bytes, made_from: int) -> Change:
+def _plan_removing_toml(location: ServerLocation, path: Path, before: bytes, existing_depth: int) -> ServerChange:
     text = settings_files.decoded(path, before)
     try:
-        found = toml_edit.servers(text).get(SERVER_NAME)
-        if not _is_ours(found):
-            return Change(place, before, None, "absent" if found is None else "foreign")
-        after = toml_edit.remove(text, SERVER_NAME, made_from if made_from <= _MAX_GAP_LENGTH else 1)
+        existing = toml_edit.servers(text).get(SERVER_NAME)
+        if not _is_ours(existing):
+            return ServerChange(location, before, None, "absent" if existing is None else "foreign")
+        after = toml_edit.remove(text, SERVER_NAME, existing_depth if existing_depth <= _MAX_GAP_LENGTH else 1)
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
-    return Change(place, before, settings_files.encoded(path, after), "current", lost=_added_to(found))
+    return ServerChange(location, before, settings_files.encoded(path, after), "current", lost=_user_keys(existing))
 
 
 def _program() -> Path:
-    """The installed command: beside the interpreter that runs this, else as it was called, else on the path."""
+    """Return the installed command: beside the running interpreter, else as called, else on the path."""
     beside = Path(sys.executable).parent / SERVER_NAME
     called = Path(sys.argv[0]).absolute() if sys.argv and Path(sys.argv[0]).name == SERVER_NAME else None
     for candidate in (beside, called):
         if candidate is not None and os.access(candidate, os.X_OK):
             return candidate
-    if found := shutil.which(SERVER_NAME):
-        return Path(found).absolute()
+    if path := shutil.which(SERVER_NAME):
+        return Path(path).absolute()
     raise MemoryLiteError("the command claude-mem-lite was not found beside its Python", "install the package again")
 
 
-def _state(found: JsonValue, wanted: JsonObject) -> State:
-    if found is None:
+def _state(existing: JsonValue, wanted: JsonObject) -> State:
+    if existing is None:
         return "absent"
-    if not _is_ours(found):
+    if not _is_ours(existing):
         return "foreign"
-    return "current" if _with_the_users(wanted, found) == found else "other"
+    return "current" if _with_user_keys(wanted, existing) == existing else "other"
 
 
-def _is_ours(found: JsonValue) -> bool:
-    """Whether an entry of our name runs our server, of whatever version or place; the user may have added keys."""
-    if not isinstance(found, dict):
+def _is_ours(existing: JsonValue) -> bool:
+    """Return whether an entry with our name runs our server, of any version or place; the user may have added keys."""
+    if not isinstance(existing, dict):
         return False
-    command, arguments = found.get("command"), found.get("args")
+    command, arguments = existing.get("command"), existing.get("args")
     return isinstance(command, str) and Path(command).name == SERVER_NAME and arguments == ["mcp"]
 
 
-def _with_the_users(wanted: JsonObject, found: JsonValue) -> JsonObject:
-    """What we want, with what the user added to our entry: `alwaysLoad`, say, or a variable."""
-    known = found if isinstance(found, dict) else {}
-    env, own = known.get("env"), wanted.get("env")
+def _with_user_keys(wanted: JsonObject, existing: JsonValue) -> JsonObject:
+    """Return the wanted entry with the user's additions: `alwaysLoad`, say, or a variable."""
+    known = existing if isinstance(existing, dict) else {}
+    env, wanted_env = known.get("env"), wanted.get("env")
     added = {name: value for name, value in env.items() if name != HOME_VARIABLE} if isinstance(env, dict) else {}
-    return {**known, **wanted, "env": {**added, **(own if isinstance(own, dict) else {})}}
+    return {**known, **wanted, "env": {**added, **(wanted_env if isinstance(wanted_env, dict) else {})}}
 
 
-def _added_to(found: JsonValue) -> tuple[str, ...]:
-    known = found if isinstance(found, dict) else {}
+def _user_keys(existing: JsonValue) -> tuple[str, ...]:
+    known = existing if isinstance(existing, dict) else {}
     env = known.get("env")
     variables = env if isinstance(env, dict) else {}
     return (
@@ -230,14 +236,14 @@ def _with(text: str, inside: Sequence[str], wanted: JsonObject) -> str:
 
 
 def _depth(text: str, inside: Sequence[str]) -> int:
-    """How many of the objects that lead to an entry are there."""
+    """Return the number of existing objects on the path to an entry."""
     return next((depth for depth, key in enumerate(inside) if key not in _object(text, inside[:depth])), len(inside))
 
 
-def _without(text: str, inside: Sequence[str], made_from: int) -> str:
-    """Without our entry, and without the objects from a depth on that then hold nothing."""
+def _without(text: str, inside: Sequence[str], existing_depth: int) -> str:
+    """Return the text without our entry, and without the empty objects from a depth on."""
     text = json_edit.remove(text, list(inside), SERVER_NAME)
-    for depth in range(len(inside), made_from, -1):
+    for depth in range(len(inside), existing_depth, -1):
         if _object(text, inside[:depth]):
             break
         text = json_edit.remove(text, list(inside[: depth - 1]), inside[depth - 1])
@@ -250,7 +256,7 @@ def _object(text: str, path: Sequence[str]) -> JsonObject:
 
 
 def _servers(path: Path, text: str, inside: Sequence[str]) -> JsonObject:
-    """The servers that stand there; SettingsError when something else does."""
+    """Return the servers at a path; SettingsError for another form."""
     try:
         value = json_edit.parse(text).value
     except (ValueError, RecursionError) as error:
@@ -268,4 +274,4 @@ def _as_object(path: Path, value: JsonValue) -> JsonObject:
 
 def _text(path: Path, content: bytes | None) -> str:
     text = settings_files.decoded(path, content)
-    return text if text.strip("\ufeff \t\r\n") else _EMPTY
+    return text if text.strip("\ufeff \t\r\n") else _EMPTY_JSON

@@ -1,6 +1,6 @@
-"""Permission rules in the text of Claude Code's settings: added on the user's word, taken out again.
+"""Permission rules in the text of Claude Code's settings: added on the user's demand, removed again.
 
-`settings` calls it. It touches no file; settings of another form raise SettingsError."""
+Called by `settings_merge`. Touches no file; settings of another form raise SettingsError."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _PATH = ("permissions", "allow")
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Rules that an install added, and how many of the objects that lead to them were there before."""
+    """Rules that an install added, and the number of the objects on their path that existed before."""
 
     rules: tuple[str, ...] = ()
     depth: int = len(_PATH)
@@ -29,7 +29,7 @@ NO_GRANT = Grant()
 
 
 def add(text: str, rules: Sequence[str]) -> tuple[str, Grant]:
-    """Return the settings with these rules behind those that are there."""
+    """Return the settings with these rules after the existing ones."""
     if not rules:
         return text, NO_GRANT
     depth = _depth(text)
@@ -55,20 +55,20 @@ def remove(text: str, grant: Grant) -> str:
 
 
 def rules_in(text: str, rules: Collection[str]) -> tuple[str, ...]:
-    """Return those of these rules that the settings hold."""
+    """Return the given rules that the settings hold."""
     allowed = _allowed(text)
     return tuple(rule for rule in rules if rule in allowed)
 
 
 def missing_rules(text: str) -> tuple[str, ...]:
-    """Return those of our rules that no rule of the settings covers; SettingsError when there is no place for them."""
+    """Return our rules that no rule of the settings covers; SettingsError if there is no place for them."""
     _depth(text)
     covering = [rule for rule in _allowed(text) if isinstance(rule, str)]
     return tuple(name for name in RULES if not any(allows(rule, name) for rule in covering))
 
 
 def _depth(text: str) -> int:
-    """Return how many of the objects that lead to a rule are there; SettingsError when one is of another form."""
+    """Return the number of existing objects on the path to a rule; SettingsError for another form."""
     root = _root(text)
     permissions = root.get("permissions", {})
     if not isinstance(permissions, dict):

@@ -1,5 +1,5 @@
-"""The Claude Code plugin as a folder of this package: where it is, what in it is generated, what its hooks need, and
-whether it is switched on.
+"""Claude Code plugin as a folder of this package: its path, its generated files, the preparation for its hooks, and its
+state in settings.
 
 `python -m claude_mem_lite.install.plugin` writes the generated files; a test compares them."""
 
@@ -18,14 +18,14 @@ from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
 NAME = "mem-lite"
-"""Of the plugin and of the marketplace that offers it: the client takes none that begins with `claude-` (2.1.325)."""
+"""Name of the plugin and of its marketplace: the client accepts no name that begins with `claude-` (2.1.325)."""
 FOLDER = Path(__file__).parent.parent / "plugin"
 PURPOSE = "A local-first memory: captures work through hooks, remembers it, and gives the right few facts back."
 
 
 def generated() -> dict[str, str]:
-    """The files of the plugin that follow from the rest of the package, by their path in it."""
-    made: dict[str, JsonObject] = {
+    """Return the generated files of the plugin, by path."""
+    files: dict[str, JsonObject] = {
         "hooks/hooks.json": {"description": PURPOSE, **plugin_settings()},
         ".claude-plugin/plugin.json": {
             "name": NAME,
@@ -36,31 +36,31 @@ def generated() -> dict[str, str]:
             "keywords": ["memory", "context", "local-first"],
         },
     }
-    return {path: json.dumps(content, indent=2) + "\n" for path, content in made.items()}
+    return {path: json.dumps(content, indent=2) + "\n" for path, content in files.items()}
 
 
 def prepare(home: Home) -> bool:
-    """What `install` does without touching any settings; whether a worker of another version was ended.
+    """Do everything that `install` does except for settings; return whether a worker of another version was stopped.
 
-    Several hooks of a first session ask for it at once: one does it, and the others find it done."""
+    Several hooks of a first session run this at once: one does the work, and the others find it done."""
     home.make()
-    with _one_at_a_time(home):
+    with _exclusive(home):
         hook_install.prepare(home)
         return hook_install.stop_older_worker(home)
 
 
 def enabled_in(settings: Path) -> list[str]:
-    """Our plugin as `name@marketplace`, where a settings file of Claude Code switches it on."""
+    """Return our plugin as `name@marketplace`, if a settings file of Claude Code enables it."""
     with suppress(SettingsError, ValueError, RecursionError):
-        told: JsonValue = json.loads(settings_files.read(settings) or b"{}")
-        plugins = told.get("enabledPlugins") if isinstance(told, dict) else None
+        settings_json: JsonValue = json.loads(settings_files.read(settings) or b"{}")
+        plugins = settings_json.get("enabledPlugins") if isinstance(settings_json, dict) else None
         if isinstance(plugins, dict):
             return [name for name, is_on in plugins.items() if is_on is True and name.partition("@")[0] == NAME]
     return []
 
 
 def plugin_warnings(settings: Iterable[Path]) -> Iterator[str]:
-    """Yield a warning for each of these settings files that switches the plugin on, for who installs hooks as well."""
+    """Yield a warning for each of these settings files that enables the plugin, for users who install hooks as well."""
     for path in dict.fromkeys(settings):
         for name in enabled_in(path):
             yield (
@@ -70,7 +70,7 @@ def plugin_warnings(settings: Iterable[Path]) -> Iterator[str]:
 
 
 @contextmanager
-def _one_at_a_time(home: Home) -> Iterator[None]:
+def _exclusive(home: Home) -> Iterator[None]:
     folder = os.open(home.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

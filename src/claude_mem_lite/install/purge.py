@@ -1,6 +1,6 @@
-"""Deleting the data folder: what is ours by name, and nothing else that may lie there.
+"""Deletion of the data folder: files with names of this package, and nothing else.
 
-A variable set to the wrong folder must not cost the user that folder."""
+A variable set to the wrong folder must not cost the user the folder."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from claude_mem_lite.paths import Home
 
-_OURS = (
+_OWN_NAMES = (
     "spool",
     "rendered",
     "installs",
@@ -54,36 +54,36 @@ _OURS = (
     "open-files.json",
 )
 _LOG = r"(?:-wal|-shm|-journal)?"
-_PUT_ASIDE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")
-"""The folders in which a database was put aside."""
-_MADE_READY = re.compile(rf"(.+)\.new{_LOG}")
-"""What a worker that was killed had made ready."""
+_QUARANTINE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")
+"""Folders in which a replaced database is kept."""
+_UNFINISHED = re.compile(rf"(.+)\.new{_LOG}")
+"""Unfinished files of a killed worker."""
 _LINK_TO_PAGE = re.compile(r"ui-\d+\.html")
-"""What `ui` leaves when it is killed."""
-_HELD = {
+"""File that a killed `ui` leaves."""
+_OWN_NAMES_IN = {
     "backups": re.compile(rf"memory-\d{{8}}T\d{{6}}Z-\d{{12,}}\.db{_LOG}|\.making-\d+{_LOG}"),
     "pauses": re.compile(r"\d{20}(?:-[0-9a-f]{8})?"),
     "rendered": re.compile(r"[0-9a-f]{8}(?:\.tmp)?"),
 }
-"""What is ours in folders that the user may put files into: a backup of his own, say."""
-_HELD_ASIDE = re.compile(rf"(?:inbox|memory)\.db{_LOG}")
+"""Names of this package in folders in which the user may put files, such as a backup of their own."""
+_QUARANTINED = re.compile(rf"(?:inbox|memory)\.db{_LOG}")
 
 
-def is_name_of_ours(name: str) -> bool:
-    """Whether something in the home is ours by its name."""
-    made_ready = _MADE_READY.fullmatch(name)
-    is_made = _PUT_ASIDE.fullmatch(name) or _LINK_TO_PAGE.fullmatch(name)
-    return name in _OURS or bool(made_ready and made_ready[1] in _OURS) or bool(is_made)
+def is_own_name(name: str) -> bool:
+    """Return whether a name in the home belongs to this package."""
+    unfinished = _UNFINISHED.fullmatch(name)
+    is_generated = _QUARANTINE.fullmatch(name) or _LINK_TO_PAGE.fullmatch(name)
+    return name in _OWN_NAMES or bool(unfinished and unfinished[1] in _OWN_NAMES) or bool(is_generated)
 
 
-def is_name_of_ours_in(folder: str, name: str) -> bool:
-    """The same for something in a folder of ours; in most of them all is."""
-    held = _HELD_ASIDE if _PUT_ASIDE.fullmatch(folder) else _HELD.get(folder)
+def is_own_name_in(folder: str, name: str) -> bool:
+    """Return the same for a name in a folder of this package; in most folders every name does."""
+    held = _QUARANTINED if _QUARANTINE.fullmatch(folder) else _OWN_NAMES_IN.get(folder)
     return held is None or held.fullmatch(name) is not None
 
 
 def is_data_folder(home: Home) -> bool:
-    """Whether a folder has the marks of a home, and is none that holds the user himself."""
+    """Return whether a folder has the marks of a home, and is no parent of the user's home."""
     user = Path.home().resolve()
     if home.root.resolve() in (user, *user.parents):
         return False
@@ -91,16 +91,16 @@ def is_data_folder(home: Home) -> bool:
 
 
 def purge(home: Home) -> list[Path]:
-    """Delete everything of ours, the events that wait elsewhere included; what else was there is left and named."""
+    """Delete all files of this package, events in fallback folders included; return what is left."""
     for path in list(home.root.iterdir()):
-        if is_name_of_ours(path.name):
+        if is_own_name(path.name):
             _delete(path)
-    for place in home.fallback_spools():
-        if _is_own_folder(place):
-            shutil.rmtree(place, ignore_errors=True)
+    for folder in home.fallback_spools():
+        if _is_own_folder(folder):
+            shutil.rmtree(folder, ignore_errors=True)
     left = sorted(home.root.iterdir())
     if not left:
-        # A home that is a link to another place: the place goes, then the link.
+        # A home may be a link: the target is removed, then the link.
         Path(os.path.realpath(home.root)).rmdir()
         with suppress(FileNotFoundError):
             home.root.unlink()
@@ -108,7 +108,7 @@ def purge(home: Home) -> list[Path]:
 
 
 def _delete(path: Path) -> None:
-    if path.name in _HELD or _PUT_ASIDE.fullmatch(path.name):
+    if path.name in _OWN_NAMES_IN or _QUARANTINE.fullmatch(path.name):
         _delete_held(path)
     elif _is_own_folder(path):
         shutil.rmtree(path)
@@ -118,21 +118,21 @@ def _delete(path: Path) -> None:
 
 
 def _delete_held(folder: Path) -> None:
-    """What is ours in a folder, and the folder if nothing else is in it. A link goes, what it leads to stays."""
-    with suppress(OSError):  # what cannot go is told as left
+    """Delete the files of this package in a folder, and the folder if empty. A link is removed, its target stays."""
+    with suppress(OSError):  # the rest is reported as left
         if not _is_own_folder(folder):
             folder.unlink()
             return
         for path in list(folder.iterdir()):
-            if is_name_of_ours_in(folder.name, path.name) and not _is_own_folder(path):
+            if is_own_name_in(folder.name, path.name) and not _is_own_folder(path):
                 path.unlink()
         folder.rmdir()
 
 
 def _is_own_folder(path: Path) -> bool:
-    """A real folder of this user: nothing that somebody else has put in the way."""
+    """Return whether a path is a real folder of this user, not a trap of somebody else."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()

@@ -1,4 +1,4 @@
-"""Reading and replacing a settings file: through links, whole or not at all, with its mode and owner kept."""
+"""Read and replace a settings file: through links, whole or not at all, with its mode and owner kept."""
 
 import os
 import secrets
@@ -12,19 +12,19 @@ from claude_mem_lite.paths import read_regular, sync
 
 NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
 NEW_FILE_MODE = 0o600
-# Agents share these folders; nobody but the user writes in them, whatever the mask of this process is.
+# Agents share these folders; only the user writes in them, with any umask of this process.
 _NEW_FOLDER_MODE = 0o755
-# Far more than any settings; what is larger would only fill the memory.
+# Far more than any settings; a larger file would only fill the memory.
 MAX_BYTES = 256 * 2**20
 
 
 def real_path(path: Path) -> Path:
-    """The file behind any links: that one is replaced, the links stay."""
+    """Return the file behind any links: the file is replaced, the links stay."""
     return Path(os.path.realpath(path))
 
 
 def read(path: Path) -> bytes | None:
-    """The whole file, None when it does not exist; SettingsError when it is there but cannot be read."""
+    """Return the whole file, None if missing; SettingsError for an unreadable file."""
     try:
         return read_regular(path, MAX_BYTES)
     except FileNotFoundError:
@@ -34,7 +34,7 @@ def read(path: Path) -> bytes | None:
 
 
 def decoded(path: Path, content: bytes | None) -> str:
-    """What a settings file says; one that is missing says nothing."""
+    """Return the text of a settings file; '' for a missing file."""
     try:
         return (content or b"").decode("utf-8")
     except UnicodeDecodeError as error:
@@ -42,7 +42,7 @@ def decoded(path: Path, content: bytes | None) -> str:
 
 
 def encoded(path: Path, text: str) -> bytes:
-    """What a settings file is to hold; SettingsError when the path of a folder in it is no text."""
+    """Return the bytes for a settings file; SettingsError if the path of a folder in it is no text."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -53,7 +53,7 @@ def encoded(path: Path, text: str) -> bytes:
 
 
 def replace(path: Path, before: bytes | None, after: bytes) -> None:
-    """Let `path` hold `after`, provided that it still holds `before`; readers see one or the other."""
+    """Replace `before` by `after` in `path`; readers see one or the other. SettingsChanged if `path` holds neither."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         check_writable(path)
@@ -70,7 +70,7 @@ def replace(path: Path, before: bytes | None, after: bytes) -> None:
 
 
 def delete(path: Path) -> None:
-    """Remove a file of ours, if it is there."""
+    """Remove a file of this package, if it exists."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -78,7 +78,7 @@ def delete(path: Path) -> None:
 
 
 def make_folders(folder: Path) -> tuple[Path, ...]:
-    """Create a folder and those above it that are missing; the ones created, outermost first."""
+    """Create a folder and its missing parents; return the created folders, outermost first."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         for each in reversed(missing):
@@ -89,7 +89,7 @@ def make_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove folders, innermost first, as long as they hold nothing."""
+    """Remove empty folders, innermost first."""
     with suppress(OSError):
         for folder in reversed(folders):
             with suppress(FileNotFoundError):
@@ -97,8 +97,8 @@ def remove_empty(folders: Sequence[Path]) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """SettingsError when a file cannot be replaced or made, as far as that shows without trying."""
-    # A rename would get past the mode of a file that its owner made read-only on purpose.
+    """Raise SettingsError if a file cannot be replaced or made, as far as known without trying."""
+    # A rename would bypass the mode of a file that its owner made read-only on purpose.
     if path.exists() and not os.access(path, os.W_OK):
         raise SettingsError(f"{path} is read-only", "make it writable, then run this again")
     folder = next(each for each in path.parents if os.path.lexists(each))

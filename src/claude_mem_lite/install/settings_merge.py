@@ -1,7 +1,6 @@
-"""The text of an agent's settings: our hooks and permission rules merged in and taken out again, all else left byte for
-byte.
+"""Text of an agent's settings: our hooks and permission rules merged in and removed again, all else left byte for byte.
 
-`hooking` calls it. It touches no file; settings it does not understand raise SettingsError."""
+Called by `hook_install`. Touches no file; settings of an unknown form raise SettingsError."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -19,8 +18,8 @@ EMPTY_SETTINGS = "{}\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What an install added: its commands and rules, and what was not there before and may go when left empty."""
+class Additions:
+    """Additions of an install: its commands and rules, and objects that may be removed when empty."""
 
     hooks: bool
     events: frozenset[str]
@@ -30,34 +29,34 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Settings with our hooks in them, and with the rules that the user wants."""
+    """Settings with our hooks, and with the rules that the user wants."""
 
     text: str
-    made: Made
+    additions: Additions
     had_ours: bool
-    """Hooks of an earlier install are there, or were replaced."""
+    """True if hooks of an earlier install exist, or were replaced."""
     changes_hooks: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _HookPosition:
     event: str
     group: int
     hook: int | None
-    """Which of its group's; None where hooks stand without groups."""
+    """Index in the group; None for hooks without groups."""
 
 
 def merge(
     text: str,
     wanted: Mapping[str, JsonObject],
-    known: Made | None,
+    known: Additions | None,
     home: Home | None = None,
     allow_tools: bool | None = None,
 ) -> Merged | None:
-    """Return the settings with the wanted hooks, in place of any of ours; None when nothing has to change.
+    """Return the settings with the wanted hooks, in place of any of ours; None if nothing has to change.
 
-    `known` is what an earlier install recorded. `allow_tools` adds the rules for the memory tools, or takes out those
-    that an install added; None leaves them as they are."""
+    `known` is the record of an earlier install. `allow_tools` adds the rules for the memory tools, or removes the rules
+    that an install added; None leaves them unchanged."""
     hooks = _checked_hooks(text, wanted)
     is_hooked = is_current(text, wanted, home)
     granted = permissions.rules_in(text, known.grant.rules if known else ())
@@ -65,12 +64,12 @@ def merge(
     if is_hooked and rules == granted:
         return None
     if is_hooked and known is not None:
-        text, made = permissions.remove(text, known.grant), known
+        text, additions = permissions.remove(text, known.grant), known
     else:
-        text, made = _hooked(strip(text, known, home), wanted)
+        text, additions = _hooked(strip(text, known, home), wanted)
     text, grant = permissions.add(text, rules)
     had_ours = bool(_ours(hooks, _known_commands(known), home))
-    return Merged(text, replace(made, grant=grant), had_ours, changes_hooks=not is_hooked)
+    return Merged(text, replace(additions, grant=grant), had_ours, changes_hooks=not is_hooked)
 
 
 def _wanted_rules(text: str, granted: tuple[str, ...], allow_tools: bool | None) -> tuple[str, ...]:
@@ -79,24 +78,24 @@ def _wanted_rules(text: str, granted: tuple[str, ...], allow_tools: bool | None)
     return (*granted, *permissions.missing_rules(text)) if allow_tools else ()
 
 
-def _hooked(stripped: str, wanted: Mapping[str, JsonObject]) -> tuple[str, Made]:
+def _hooked(stripped: str, wanted: Mapping[str, JsonObject]) -> tuple[str, Additions]:
     before = _hooks(stripped)
-    made = Made(
+    additions = Additions(
         hooks="hooks" not in _root(stripped),
         events=frozenset(event for event in wanted if event not in before),
         commands=frozenset(_commands(wanted)),
     )
-    return _add(stripped, wanted, made), made
+    return _add(stripped, wanted, additions), additions
 
 
-def strip(text: str, known: Made | None, home: Home | None = None) -> str:
-    """Take our entries out, and what they leave empty where `known` says that it was ours.
+def strip(text: str, known: Additions | None, home: Home | None = None) -> str:
+    """Remove our entries, and objects left empty that `known` says were ours.
 
-    Without a record, whatever our hooks alone had filled is taken to be ours, and rules are taken to be the user's."""
+    Without a record, objects filled only by our hooks count as ours, and rules as the user's."""
     touched: set[str] = set()
     commands = _known_commands(known)
-    while found := _ours(_hooks(text), commands, home):
-        last = found[-1]
+    while positions := _ours(_hooks(text), commands, home):
+        last = positions[-1]
         touched.add(last.event)
         if last.hook is None:
             text = json_edit.remove(text, ["hooks", last.event], last.group)
@@ -118,32 +117,32 @@ def has_ours(text: str, home: Home | None = None) -> bool:
 
 
 def is_current(text: str, wanted: Mapping[str, JsonObject], home: Home | None = None) -> bool:
-    """Whether the settings hold exactly the wanted entries of ours, each once."""
+    """Return whether the settings hold exactly our wanted entries, each once."""
     return missing(text, wanted, home) == []
 
 
 def missing(text: str, wanted: Mapping[str, JsonObject], home: Home | None = None) -> Sequence[str] | None:
-    """The events without an entry of ours, where all that are there are as they should be; None where one is not."""
+    """Return the events without our entry, if all existing entries are right; None otherwise."""
     hooks = _hooks(text)
-    there = [event for event, group in wanted.items() if _groups(hooks, event).count(group) == 1]
-    return [event for event in wanted if event not in there] if len(_ours(hooks, (), home)) == len(there) else None
+    present = [event for event, group in wanted.items() if _groups(hooks, event).count(group) == 1]
+    return [event for event in wanted if event not in present] if len(_ours(hooks, (), home)) == len(present) else None
 
 
 def is_empty(text: str, but_for: JsonObject | None = None) -> bool:
-    """Whether settings hold nothing, but perhaps for what a file of ours has to begin with."""
+    """Return whether settings are empty, except for the keys that a file of ours begins with."""
     return _root(text) in ({}, but_for or {})
 
 
 def disables_hooks(text: str) -> bool:
-    """Whether the user told the client to run no hooks at all."""
+    """Return whether the user told the client to run no hooks at all."""
     return _root(text).get("disableAllHooks") is True
 
 
-def _add(text: str, wanted: Mapping[str, JsonObject], made: Made) -> str:
-    if made.hooks:
+def _add(text: str, wanted: Mapping[str, JsonObject], additions: Additions) -> str:
+    if additions.hooks:
         return json_edit.append(text, [], "hooks", {event: [group] for event, group in wanted.items()})
     for event, group in wanted.items():
-        if event in made.events:
+        if event in additions.events:
             text = json_edit.append(text, ["hooks"], event, [group])
         else:
             text = json_edit.append(text, ["hooks", event], None, group)
@@ -161,7 +160,7 @@ def _root(text: str) -> JsonObject:
 
 
 def _fault(error: ValueError | RecursionError) -> str:
-    """Why it cannot be read. Some agents take comments, which would not survive what we do."""
+    """Return why the settings cannot be read. Some agents accept comments, which an edit would lose."""
     if isinstance(error, json.JSONDecodeError) and error.doc[error.pos : error.pos + 2] in ("//", "/*"):
         return f"has a comment in line {error.lineno}, which is not valid JSON"
     return f"is not valid JSON ({error})"
@@ -182,9 +181,9 @@ def _checked_hooks(text: str, wanted: Collection[str]) -> JsonObject:
     return hooks
 
 
-def _ours(hooks: JsonObject, commands: Collection[str], home: Home | None = None) -> Sequence[_Found]:
+def _ours(hooks: JsonObject, commands: Collection[str], home: Home | None = None) -> Sequence[_HookPosition]:
     return [
-        _Found(event, at_group, at_hook)
+        _HookPosition(event, at_group, at_hook)
         for event in hooks
         for at_group, group in enumerate(_groups(hooks, event))
         for at_hook, hook in _entries(group)
@@ -198,7 +197,7 @@ def _groups(hooks: JsonObject, event: str) -> Sequence[JsonValue]:
 
 
 def _entries(group: JsonValue) -> Sequence[tuple[int | None, JsonValue]]:
-    """The hooks of a group, each with its place in it, or the one hook that stands where groups do."""
+    """Return the hooks of a group with their indexes, or the single hook in the place of a group."""
     value = group.get("hooks") if isinstance(group, dict) else None
     if isinstance(value, list):
         return list(enumerate(value))
@@ -206,9 +205,9 @@ def _entries(group: JsonValue) -> Sequence[tuple[int | None, JsonValue]]:
 
 
 def _commands(wanted: Mapping[str, JsonObject]) -> list[str]:
-    found = (command_of(hook) for group in wanted.values() for _, hook in _entries(group))
-    return [command for command in found if command is not None]
+    commands = (command_of(hook) for group in wanted.values() for _, hook in _entries(group))
+    return [command for command in commands if command is not None]
 
 
-def _known_commands(known: Made | None) -> Collection[str]:
+def _known_commands(known: Additions | None) -> Collection[str]:
     return known.commands if known is not None else ()

@@ -1,52 +1,54 @@
-"""Where each agent keeps its hooks, its MCP servers and its skills, for all work or in one project, and how each is
-spoken of.
+"""Paths of each agent's hooks, MCP servers and skills, for all work or in one project; and names of agents for people.
 
-`install`, `uninstall` and `doctor` ask here; nothing is touched."""
+Used by `install`, `uninstall` and `doctor`. Touches no file."""
 
 import os
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import LOCAL_NAME, config_folder
-from claude_mem_lite.install import mcp_registration, settings_files, skill_file
-from claude_mem_lite.install.agent_extras import Places
+from claude_mem_lite.errors import MemoryLiteError, SettingsError
+from claude_mem_lite.install import agent_extras, mcp_registration, settings_files
+from claude_mem_lite.install.agent_extras import ExtraPaths
 from claude_mem_lite.install.install_record import Record
+from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 Scope = Literal["user", "project"]
 OWN_FILE = "claude-mem-lite.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """How people call an agent, what they start, and what to know before its first session."""
+class AgentTexts:
+    """Name of an agent, its program, and advice for its first session."""
 
     name: str
     program: str
     first: str = ""
 
 
-SPOKEN = {
-    CLAUDE_CODE: Spoken("Claude Code", "claude"),
-    "codex": Spoken(
+AGENT_TEXTS = {
+    CLAUDE_CODE: AgentTexts("Claude Code", "claude"),
+    "codex": AgentTexts(
         "Codex CLI",
         "codex",
         "Codex runs new and changed hooks only once you have trusted them: type /hooks after you have started it.",
     ),
-    "gemini": Spoken(
+    "gemini": AgentTexts(
         "Gemini CLI",
         "gemini",
         "In a folder that Gemini CLI does not trust, no hooks run: it asks when it is first started there.",
     ),
-    "cursor": Spoken(
+    "cursor": AgentTexts(
         "Cursor",
         "Cursor",
         "Cursor reads its hooks when it starts: start it again. This was built from its documentation, not run.",
     ),
-    "copilot": Spoken("Copilot CLI", "copilot", "This was built from Copilot CLI's documentation, not run."),
+    "copilot": AgentTexts("Copilot CLI", "copilot", "This was built from Copilot CLI's documentation, not run."),
 }
 
 
@@ -58,21 +60,21 @@ class Target:
     scope: Scope
     settings: Path
     """The file with the hooks."""
-    tools: Places
+    tools: ExtraPaths
     project: Path | None = None
 
     @property
     def folder(self) -> Path:
-        """The agent's own folder, which should be there."""
+        """Return the agent's own folder, which should exist."""
         return _folder_with(self.settings)
 
 
 def settings_path(
     scope: Scope, config_dir: Path | None, environment: Mapping[str, str], project: Path | None = None
 ) -> Path:
-    """The settings file of Claude Code.
+    """Return the settings file of Claude Code.
 
-    In a project it is the local one: the commands hold paths of this machine, which no colleague has."""
+    In a project, the local file: the commands hold paths of this machine, which no colleague has."""
     if scope == "project":
         return (project or Path.cwd()) / ".claude" / LOCAL_NAME
     return config_folder(config_dir, environment) / "settings.json"
@@ -81,32 +83,32 @@ def settings_path(
 def target_of(
     agent: str, scope: Scope, config_dir: Path | None, environment: Mapping[str, str], project: Path | None = None
 ) -> Target:
-    """The places of an agent; `config_dir` is its configuration folder, when that is another than usual, and `project`
-    a folder other than the current one."""
+    """Return the target of an agent; `config_dir` is an unusual configuration folder, and `project` a folder other than
+    the current one."""
     folder = (project or Path.cwd()).resolve() if scope == "project" else None
     if agent == CLAUDE_CODE:
         settings = settings_path(scope, config_dir, environment, project)
-        server = mcp_registration.place_of(scope, config_dir, environment, project)
-        return Target(agent, scope, settings, Places(settings, server, skill_file.path_beside(settings)), folder)
+        server = mcp_registration.location_of(scope, config_dir, environment, project)
+        return Target(agent, scope, settings, ExtraPaths(settings, server, agent_extras.skill_path(settings)), folder)
     return target_in(agent, _folder_of(agent, config_dir, environment), folder)
 
 
-def target_of_record(one: Record, environment: Mapping[str, str] = os.environ) -> Target:
-    """The places of the agent that a record tells of."""
-    if one.project is None and one.settings.name != LOCAL_NAME:
-        usual = target_of(one.agent, "user", None, environment)
-        if settings_files.real_path(usual.settings) == one.settings:
+def target_of_record(record: Record, environment: Mapping[str, str] = os.environ) -> Target:
+    """Return the target of a record."""
+    if record.project is None and record.settings.name != LOCAL_NAME:
+        usual = target_of(record.agent, "user", None, environment)
+        if settings_files.real_path(usual.settings) == record.settings:
             return usual
-    folder = _folder_with(one.settings)
-    if one.agent != CLAUDE_CODE:
-        return target_in(one.agent, folder, one.project)
-    if one.settings.name == LOCAL_NAME:
-        return target_of(CLAUDE_CODE, "project", None, environment, one.settings.parent.parent)
+    folder = _folder_with(record.settings)
+    if record.agent != CLAUDE_CODE:
+        return target_in(record.agent, folder, record.project)
+    if record.settings.name == LOCAL_NAME:
+        return target_of(CLAUDE_CODE, "project", None, environment, record.settings.parent.parent)
     return target_of(CLAUDE_CODE, "user", folder, environment)
 
 
 def install_command(agent: str, settings: Path, project: Path | None = None, option: str = "") -> str:
-    """Return the step that installs into the same settings once more, with one more option if given."""
+    """Return the step that installs into the same settings again, with one more option if given."""
     command = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
     command += f" {option}" if option else ""
     if agent == CLAUDE_CODE and settings.name == LOCAL_NAME:
@@ -121,31 +123,33 @@ def install_command(agent: str, settings: Path, project: Path | None = None, opt
 
 
 def target_in(agent: str, folder: Path, project: Path | None) -> Target:
-    """The places of an agent other than Claude Code in its configuration folder, or in a project."""
+    """Return the target of an agent other than Claude Code in its configuration folder, or in a project."""
     scope: Scope = "project" if project else "user"
     settings, server_path, skill_folder = _files(agent, project / f".{agent}" if project else folder, project)
     inside = ("mcp_servers",) if server_path.suffix == ".toml" else ("mcpServers",)
-    place, skill = mcp_registration.Place(server_path, inside, agent), skill_folder / skill_file.FOLDER / "SKILL.md"
+    location, skill = (
+        mcp_registration.ServerLocation(server_path, inside, agent),
+        skill_folder / agent_extras.FOLDER / "SKILL.md",
+    )
     has_server = not (agent == "copilot" and project)
-    return Target(agent, scope, settings, Places(settings, place, skill, agent, has_server), project)
+    return Target(agent, scope, settings, ExtraPaths(settings, location, skill, agent, has_server), project)
 
 
 def _folder_with(settings: Path) -> Path:
-    """The configuration folder that a file of hooks is in."""
     return settings.parent.parent if settings.name == OWN_FILE else settings.parent
 
 
 def _folder_of(agent: str, config_dir: Path | None, environment: Mapping[str, str]) -> Path:
     if config_dir is not None:
         return Path(os.path.abspath(config_dir.expanduser()))
-    if agent == "gemini":  # the variable names a home, in which it makes its folder
+    if agent == "gemini":  # the variable names a home, and Gemini makes its folder inside
         return Path(environment.get("GEMINI_CLI_HOME") or Path.home()).expanduser().absolute() / ".gemini"
     chosen = environment.get({"codex": "CODEX_HOME", "copilot": "COPILOT_HOME"}.get(agent, ""))
     return Path(chosen).expanduser().absolute() if chosen else Path.home() / f".{agent}"
 
 
 def _files(agent: str, folder: Path, project: Path | None) -> tuple[Path, Path, Path]:
-    """The file of hooks, that of servers, and the folder of skills."""
+    """Return the file of hooks, the file of servers, and the folder of skills."""
     if agent == "codex":
         skill_folder = project / ".agents" / "skills" if project else folder / "skills"
         return folder / "hooks.json", folder / "config.toml", skill_folder
@@ -154,7 +158,35 @@ def _files(agent: str, folder: Path, project: Path | None) -> tuple[Path, Path, 
     if agent == "cursor":
         return folder / "hooks.json", folder / "mcp.json", folder / "skills"
     if project:
-        # Not .github/hooks: that is for everybody who has the repository, and our commands hold paths of this machine.
-        own = project / ".github" / "copilot" / "settings.local.json"
-        return own, own, project / ".github" / "skills"
+        # Not .github/hooks: everybody with the repository shares that folder, and our commands hold paths of this
+        # machine.
+        local_settings = project / ".github" / "copilot" / "settings.local.json"
+        return local_settings, local_settings, project / ".github" / "skills"
     return folder / "hooks" / OWN_FILE, folder / "mcp-config.json", folder / "skills"
+
+
+def why_missing(home: Home) -> MemoryLiteError | None:
+    """Return the cause and the next step; None if the folder exists, or nothing proves that it ever did."""
+    if home.root.exists():
+        return None
+    if home.root.is_symlink():
+        target = os.readlink(home.root)
+        step = "mount the disk that it is on; if it is gone for good, remove the link"
+        return MemoryLiteError(f"{home.root} is a link to {target}, which is not there", step)
+    if not home.root.parent.exists():
+        step = f"mount the disk that it is on, or set {HOME_VARIABLE} to another place"
+        return MemoryLiteError(f"the data folder should be in {home.root.parent}, which is not there", step)
+    if settings := _using(home):
+        step = "mount the disk that it is on; if it was deleted, `claude-mem-lite install` begins anew"
+        return MemoryLiteError(f"{home.root} is not there, though the hooks in {settings} use it", step)
+    return None
+
+
+def _using(home: Home) -> str:
+    """Return the first settings of an agent whose hooks name the home; '' if none do."""
+    for agent in AGENT_TEXTS:
+        path = target_of(agent, "user", None, os.environ).settings
+        with suppress(SettingsError):
+            if f"{home.hook_program}".encode() in (settings_files.read(path) or b""):
+                return str(path)
+    return ""

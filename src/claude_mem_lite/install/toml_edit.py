@@ -1,6 +1,6 @@
-"""One table in a TOML document as text: appended, brought up to date and taken out, all else left byte for byte.
+"""Edits of one table in a TOML document as text: append, update and remove, all else left byte for byte.
 
-Called by `serving` for Codex CLI. Whatever is done to the text is checked by reading the result."""
+Called by `mcp_registration` for Codex CLI. Every edit is checked by parsing the result."""
 
 import json
 import re
@@ -17,26 +17,26 @@ _ENTRY = re.compile(r"^[ \t]*[^\s#].*\n?", re.MULTILINE)
 
 
 def servers(text: str) -> JsonObject:
-    """The servers that a configuration names; SettingsError when it cannot be read."""
-    found = _parsed(text).get(_TABLE, {})
-    if not isinstance(found, dict):
+    """Return the servers of a configuration; SettingsError if unreadable."""
+    table = _parsed(text).get(_TABLE, {})
+    if not isinstance(table, dict):
         raise SettingsError(f"its `{_TABLE}` is no table", NOT_TOUCHED)
-    return found
+    return table
 
 
 def gap_before(text: str) -> str:
-    """What stands between a text and a table that is appended to it."""
+    """Return the line ends between a text and an appended table."""
     return "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
 
 
 def append(text: str, name: str, entry: JsonObject) -> str:
-    """The text with one more server at its end."""
+    """Return the text with one more server at its end."""
     lines = [f"[{_TABLE}.{name}]", *(f"{key} = {_value(value)}" for key, value in entry.items() if value != {})]
     return _checked(text + gap_before(text) + "\n".join(lines) + "\n", text, name, _shown(entry))
 
 
 def update(text: str, name: str, entry: JsonObject) -> str:
-    """The text with other values for some members of a server; what else its table has stays."""
+    """Return the text with new values for some keys of a server; the rest of its table stays."""
 
     def updated(before: str, table: str, behind: str) -> str:
         head, *lines = table.split("\n")
@@ -47,17 +47,17 @@ def update(text: str, name: str, entry: JsonObject) -> str:
         return before + "\n".join((head, *lines)) + behind
 
     known = servers(text).get(name)
-    kept = {key: value for key, value in known.items() if key not in entry} if isinstance(known, dict) else {}
-    return _changed(text, name, updated, {**kept, **_shown(entry)})
+    unchanged = {key: value for key, value in known.items() if key not in entry} if isinstance(known, dict) else {}
+    return _changed(text, name, updated, {**unchanged, **_shown(entry)})
 
 
 def remove(text: str, name: str, gap: int) -> str:
-    """The text without a server, and without so many line ends before it; undoes `append`."""
+    """Return the text without a server, and without `gap` line ends before it; undoes `append`."""
 
     def removed(before: str, _table: str, behind: str) -> str:
         for _ in range(gap):
             before = before.removesuffix("\n")
-        if before and behind and not before.endswith("\n"):  # its last line had no end, and something came after us
+        if before and behind and not before.endswith("\n"):  # the last line had no end, and text follows the table
             before += "\n"
         return before + behind
 
@@ -65,8 +65,8 @@ def remove(text: str, name: str, gap: int) -> str:
 
 
 def _changed(text: str, name: str, change: Callable[[str, str, str], str], entry: JsonObject | None) -> str:
-    """The text with a server's table changed. A text of several lines may hold what looks like its header, so that one
-    counts which leaves all else as it was."""
+    """Return the text with a server's table changed. A multi-line string may look like its header, so the header counts
+    that leaves all else unchanged."""
     for start, end in _extents(text, name):
         with suppress(SettingsError):
             return _checked(change(text[:start], text[start:end], text[end:]), text, name, entry)
@@ -74,21 +74,21 @@ def _changed(text: str, name: str, change: Callable[[str, str, str], str], entry
 
 
 def _extents(text: str, name: str) -> Iterator[tuple[int, int]]:
-    """From the header of a server's table to its last entry, those of tables that are a part of it included. Comments
-    and blank lines behind that belong to what comes next."""
-    other = re.compile(rf'(?m)^[ \t]*\[(?!{_TABLE}\.(?:{name}|"{name}")\.)')
-    for own in re.finditer(rf'(?m)^\[{_TABLE}\.(?:{name}|"{name}")\][ \t]*(?:#.*)?\r?$', text):
-        following = other.search(text, own.end())
-        *_, last = _ENTRY.finditer(text, own.start(), following.start() if following else len(text))
-        yield own.start(), last.end()
+    """Yield the extent from the header of a server's table to its last entry, with its sub-tables. Comments and blank
+    lines after that belong to the next table."""
+    next_header = re.compile(rf'(?m)^[ \t]*\[(?!{_TABLE}\.(?:{name}|"{name}")\.)')
+    for header in re.finditer(rf'(?m)^\[{_TABLE}\.(?:{name}|"{name}")\][ \t]*(?:#.*)?\r?$', text):
+        following = next_header.search(text, header.end())
+        *_, last = _ENTRY.finditer(text, header.start(), following.start() if following else len(text))
+        yield header.start(), last.end()
 
 
 def _checked(after: str, before: str, name: str, entry: JsonObject | None) -> str:
-    """The text, if it says what was there before, with nothing changed but one server."""
-    wanted, found = _parsed(before), _parsed(after)
+    """Return the text, if parsing proves that only one server changed."""
+    document_before, document_after = _parsed(before), _parsed(after)
     others = {key: value for key, value in servers(before).items() if key != name}
     expected = {**others, name: entry} if entry is not None else others
-    if servers(after) != expected or _without_servers(wanted) != _without_servers(found):
+    if servers(after) != expected or _without_servers(document_before) != _without_servers(document_after):
         raise SettingsError(f"its server {name} is written in a form we cannot change", NOT_TOUCHED)
     return after
 
@@ -109,7 +109,7 @@ def _shown(entry: JsonObject) -> JsonObject:
 
 
 def _value(value: JsonValue) -> str:
-    """A string, a list of strings or a table of strings on one line. JSON's strings are TOML's, too."""
+    """Return a string, a list of strings or a table of strings on one line. JSON's strings are TOML's, too."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)

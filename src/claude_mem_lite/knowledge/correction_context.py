@@ -1,98 +1,86 @@
-"""What the agent had just done when the user taught it something: "no, use pnpm" is understood by what came before.
+"""Work that preceded a lesson of the user: "no, use pnpm" makes sense only with the work before it.
 
-Called by the worker for every turn, before it is stored; reads only. It goes to the detail: a session that starts is
-told what holds, and finds there on what occasion it was said.
+The detail of the lesson gets a line that quotes the title of the work. The line goes when the work is forgotten. Only
+the functions of this module write and read the form of the line."""
 
-On what occasion something was said: a line in its detail that quotes the work that came before, by its title.
-
-When that work is forgotten, so are the lines that quote it."""
-
-import json
 import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from claude_mem_lite.compress.rules.corrections import is_taught
-from claude_mem_lite.models import FOREIGN_ORIGINS, OCCASION_LEAD, WORK_KINDS, Draft, Memory, Turn, TurnDigest
-from claude_mem_lite.store import memories, memory_queries
+from claude_mem_lite.compress.rules.turn_lessons import is_taught
+from claude_mem_lite.models import FOREIGN_ORIGINS, WORK_KINDS, Draft, Memory, Turn
+from claude_mem_lite.store import memories, memory_queries, related_memories
 from claude_mem_lite.text import within
+from claude_mem_lite.turn_digest import TurnDigest
 
+_LEAD = "Said after this work: "
 _MAX_WORK_LENGTH = 160
 _MAX_FILES = 3
+_MAX_CANDIDATES = 12
+
+
+def with_preceding_work(db: sqlite3.Connection, turn: Turn, digest: TurnDigest) -> TurnDigest:
+    """Return a digest whose lessons quote the work before the turn. Called for every turn, before storing."""
+    if not any(_is_lesson(draft) for draft in digest.drafts):
+        return digest
+    known = memory_queries.of_session(db, turn.session, _MAX_CANDIDATES, before=turn.events[0].at)
+    work = next((memory for memory in reversed(known) if _is_work(memory)), None)
+    if work is None:
+        return digest
+    drafts = (_with_line(draft, line_after(work)) if _is_lesson(draft) else draft for draft in digest.drafts)
+    return replace(digest, drafts=tuple(drafts))
 
 
 def line_after(work: Memory) -> str:
-    """What a detail says of the work after which something was said."""
+    """Return the line of a detail that quotes the work before a lesson."""
     files = f" ({', '.join(work.files[:_MAX_FILES])})" if work.files else ""
     return f"{_quote(work.title)}{files}"
 
 
-def take_out(db: sqlite3.Connection, forgotten: Sequence[Memory], sessions: Collection[str]) -> None:
-    """Remove the lines that quote forgotten memories, which are gone by now, from the details of all others.
+def without_lines(detail: str) -> str:
+    """Return a detail without the lines that quote work."""
+    return "\n".join(line for line in detail.split("\n") if not line.startswith(_LEAD))
 
-    A title may have been told anew since it was quoted: of the sessions concerned, a line goes too when nothing that is
-    left has its words."""
+
+def remove_quotes(db: sqlite3.Connection, forgotten: Sequence[Memory], sessions: Collection[str]) -> None:
+    """Remove the lines that quote forgotten memories, after those memories were removed.
+
+    A memory may have got another title since the quote. In the given sessions, a line therefore also goes if no stored
+    title matches."""
     quotes = tuple({_quote(memory.title) for memory in forgotten})
     if not quotes:
         return
-    rows = db.execute(
-        """select * from memories where detail like '%' || :lead || '%'
-             and (project in (select value from json_each(:projects))
-               or session in (select value from json_each(:sessions)))""",
-        {
-            "lead": OCCASION_LEAD,
-            "projects": json.dumps(sorted({memory.project for memory in forgotten})),
-            "sessions": json.dumps(sorted(sessions)),
-        },
-    ).fetchall()
-    standing = tuple(_titles_of(db, sessions)) if rows else ()
-    for memory in map(memories.from_row, rows):
+    quoting = related_memories.with_detail(db, _LEAD, {memory.project for memory in forgotten}, sessions)
+    stored = tuple(map(_quote, related_memories.titles_in(db, sessions))) if quoting else ()
+    for memory in quoting:
         is_concerned = memory.session in sessions
         lines = memory.detail.split("\n")
         left = [
             line
             for line in lines
-            if not line.startswith(OCCASION_LEAD)
-            or not (_tells(line, quotes) or (is_concerned and not _tells(line, standing)))
+            if not line.startswith(_LEAD)
+            or not (_is_quote(line, quotes) or (is_concerned and not _is_quote(line, stored)))
         ]
         if left != lines:
             memories.rewrite(db, replace(memory, detail="\n".join(left)))
 
 
 def _quote(title: str) -> str:
-    return f"{OCCASION_LEAD}{within(title, _MAX_WORK_LENGTH)}"
+    return f"{_LEAD}{within(title, _MAX_WORK_LENGTH)}"
 
 
-def _tells(line: str, quotes: tuple[str, ...]) -> bool:
-    """Whether a line is one of these quotes, with or without the files."""
+def _is_quote(line: str, quotes: tuple[str, ...]) -> bool:
+    """Return True if a line is a given quote, with or without files."""
     return any(line == quote or line.startswith(f"{quote} (") for quote in quotes)
-
-
-def _titles_of(db: sqlite3.Connection, sessions: Collection[str]) -> list[str]:
-    rows = db.execute(
-        "select title from memories where session in (select value from json_each(:sessions))",
-        {"sessions": json.dumps(sorted(sessions))},
-    )
-    return [_quote(row["title"]) for row in rows]
-
-
-_MAX_LOOKED_AT = 12
-
-
-def with_occasion(db: sqlite3.Connection, turn: Turn, digest: TurnDigest) -> TurnDigest:
-    """What rules made of a turn, with the work that what it teaches was said after."""
-    if not any(draft.origin == "user" and is_taught(draft) for draft in digest.drafts):
-        return digest
-    known = memory_queries.of_session(db, turn.session, _MAX_LOOKED_AT, before=turn.events[0].at)
-    work = next((one for one in reversed(known) if _is_work(one)), None)
-    return replace(digest, drafts=tuple(_after(draft, work) for draft in digest.drafts)) if work else digest
 
 
 def _is_work(memory: Memory) -> bool:
     return memory.kind in (*WORK_KINDS, "failure") and memory.origin not in FOREIGN_ORIGINS
 
 
-def _after(draft: Draft, work: Memory) -> Draft:
-    if draft.origin != "user" or not is_taught(draft):
-        return draft
-    return replace(draft, detail="\n".join(filter(None, (draft.detail, line_after(work)))))
+def _is_lesson(draft: Draft) -> bool:
+    return draft.origin == "user" and is_taught(draft)
+
+
+def _with_line(draft: Draft, line: str) -> Draft:
+    return replace(draft, detail="\n".join(filter(None, (draft.detail, line))))

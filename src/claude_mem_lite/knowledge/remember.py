@@ -1,96 +1,169 @@
-"""Store a memory, or count it as a sighting of one that says the same."""
+"""Storing of a memory, or of a sighting of a duplicate, and reconciliation with known memories: supersession,
+contradictions, confidence, handoffs. Called inside the transaction that stores a turn or a command of the user.
 
-import json
+`import_memories` stores exported memories unchanged, without merging."""
+
+import logging
 import sqlite3
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge import confidence, handoffs
+from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.knowledge.claims.claim import found_by
-from claude_mem_lite.knowledge.claims.duplicates import TOLD_KINDS, joined, say_the_same
-from claude_mem_lite.models import Kind, Memory
-from claude_mem_lite.store import memories, memory_links, tombstones
+from claude_mem_lite.knowledge.claims.duplicates import STATED_KINDS, is_duplicate, merged
+from claude_mem_lite.models import Kind, Memory, Turn
+from claude_mem_lite.scopes import project_of_scope
+from claude_mem_lite.store import memories, memory_links, related_memories, retirements, sessions, tombstones
 from claude_mem_lite.store.index import fts
-from claude_mem_lite.store.memories import from_row
-from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.turn_digest import TurnDigest
 
 _MAX_CANDIDATES = 30
+log = logging.getLogger(__name__)
 
 
 def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Memory:
-    """Store a memory seen in a turn, or count the turn as one more sighting of what is known already."""
+    """Store a memory of a turn, or count the turn as a sighting of a duplicate; return the stored memory."""
     if tombstones.is_buried(db, memory.id):
         return memory
-    known = find_same(db, memory)
+    known = find_duplicate(db, memory)
     if known is None:
         memories.insert(db, memory, now)
         memory_links.note_sighting(db, memory.id, turn)
         return memory
     if known.id != memory.id:
-        more = joined(known, memory)
+        more = merged(known, memory)
         known = replace(more, times_seen=known.times_seen + memory_links.note_sighting(db, known.id, turn))
         if known.status == "retired" and _is_said_since(db, known, memory):
-            db.execute("delete from retirements where memory = ?", (known.id,))
+            retirements.revive(db, known.id)
             known = replace(known, status="active")
         memories.overwrite(db, known)
     return known
 
 
-def find_same(db: sqlite3.Connection, memory: Memory) -> Memory | None:
-    """What is known already and says the same: the one with its id, else the oldest that does."""
-    row = db.execute("select * from memories where id = ?", (memory.id,)).fetchone()
-    if row is not None:
-        return from_row(row)
+def find_duplicate(db: sqlite3.Connection, memory: Memory) -> Memory | None:
+    """Return the stored memory with the same id, else the oldest duplicate."""
+    known = memories.find(db, memory.id)
+    if known is not None:
+        return known
     if memory.status == "quarantined":
-        return _same_in_quarantine(db, memory)
-    found = _alike(db, memory)
-    active = next((one for one in found if say_the_same(one, memory)), None)
+        return related_memories.same_in_quarantine(db, memory)
+    candidates = _candidates(db, memory)
+    active = next((candidate for candidate in candidates if is_duplicate(candidate, memory)), None)
     if active is not None:
         return active
-    # What the user retired, or was contradicted too often, is known too: found again, it is not told anew.
-    settled = (one for one in found if one.status == "retired")
-    return next((one for one in settled if say_the_same(replace(one, status="active"), memory)), None)
+    # Memories that the user retired, or that were contradicted too often, are known too: no new memory is stored.
+    retired = (candidate for candidate in candidates if candidate.status == "retired")
+    return next((candidate for candidate in retired if is_duplicate(replace(candidate, status="active"), memory)), None)
 
 
 def _is_said_since(db: sqlite3.Connection, known: Memory, memory: Memory) -> bool:
-    """Whether the user says again what was retired: only that brings it back, not an old session that is read late."""
-    row = db.execute("select at from retirements where memory = ?", (known.id,)).fetchone()
-    return memory.origin == "user" and row is not None and row["at"] < time_to_text(memory.last_seen_at)
+    """Return True if the user repeats a memory after its retirement. Old sessions that are read late revive nothing."""
+    retirement = retirements.of(db, [known.id]).get(known.id)
+    return memory.origin == "user" and retirement is not None and retirement.at < memory.last_seen_at
 
 
-def _same_in_quarantine(db: sqlite3.Connection, memory: Memory) -> Memory | None:
-    """What waits there already, word for word: joined with anything else, its words would get out with that."""
-    row = db.execute(
-        """select * from memories where status = 'quarantined' and scope = :scope and kind = :kind and title = :title
-             and summary = :summary and origin = :origin order by seq limit 1""",
-        {name: getattr(memory, name) for name in ("scope", "kind", "title", "summary", "origin")},
-    ).fetchone()
-    return from_row(row) if row is not None else None
-
-
-def _alike(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
-    """Memories of the same kind and scope that may say the same; of what the user lays down, of all such kinds."""
-    held = """(memories.status = 'active' or (memories.status = 'retired' and exists (select 1 from retirements
-        where retirements.memory = memories.id and cause in ('user', 'contradicted'))))"""
+def _candidates(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
+    """Return memories of the same kind and scope with similar words; for statements of the user, of all such kinds."""
     kinds: tuple[Kind, ...] = (memory.kind,)
-    alike = fts.alike(db, memory, _MAX_CANDIDATES)
-    if memory.origin == "user" and memory.kind in TOLD_KINDS:
+    seqs = fts.alike(db, memory, _MAX_CANDIDATES)
+    if memory.origin == "user" and memory.kind in STATED_KINDS:
         words = found_by(memory.title, is_against=memory.kind == "anti_pattern")
-        kinds, alike = TOLD_KINDS, [*alike, *fts.naming(db, words, memory.scope, _MAX_CANDIDATES)]
-    rows = db.execute(
-        # The signs keep SQLite from looking at all of the scope and kind (6 ms at 20,000) where it has the rows.
-        f"""select * from memories where seq in (select value from json_each(:alike))
-             and +kind in (select value from json_each(:kinds)) and {held} and +scope = :scope
-           union
-           select * from memories where kind = :kind and {held} and scope = :scope
-             and lower(title) = lower(:title)
-           order by seq limit :limit""",
-        {
-            "scope": memory.scope,
-            "kind": memory.kind,
-            "kinds": json.dumps(kinds),
-            "title": memory.title,
-            "alike": json.dumps(alike),
-            "limit": _MAX_CANDIDATES,
-        },
-    )
-    return [from_row(row) for row in rows]
+        kinds, seqs = STATED_KINDS, [*seqs, *fts.naming(db, words, memory.scope, _MAX_CANDIDATES)]
+    return related_memories.duplicate_candidates(db, memory, seqs, kinds)
+
+
+def reconcile(db: sqlite3.Connection, memory: Memory, turn_key: str, now: datetime) -> None:
+    """Reconcile a memory that was added or seen again. An error is logged and leaves the stored rows unchanged."""
+    _safely(db, lambda: _reconcile(db, memory.id, now), turn_key)
+
+
+def reconcile_turn(
+    db: sqlite3.Connection, stored: Sequence[Memory], turn: Turn, branch: str, digest: TurnDigest, now: datetime
+) -> None:
+    """Reconcile all memories of a turn, then close the handoffs that the session continues."""
+    for memory in stored:
+        reconcile(db, memory, turn.key, now)
+    began, ended = turn.events[0].at, turn.events[-1].at
+    _safely(db, lambda: handoffs.take_up(db, turn.session, branch, began, ended, digest), turn.key)
+
+
+def _safely(db: sqlite3.Connection, work: Callable[[], None], turn_key: str) -> None:
+    """Run a step after storing; an error must not lose the turn."""
+    db.execute("savepoint settling")
+    try:
+        work()
+    except Exception:  # logged with the key of the turn; the stored rows stay
+        if not db.in_transaction:  # a full disk rolled back everything: the whole turn is tried again
+            raise
+        db.execute("rollback to settling")
+        log.exception("settling failed", extra={"turn": turn_key})
+    db.execute("release settling")
+
+
+def _reconcile(db: sqlite3.Connection, id_: str, now: datetime) -> None:
+    memory = memories.find(db, id_)  # read again: an earlier memory of the turn may have replaced it
+    if memory is None or memory.status != "active":
+        return
+    supersession.settle(db, memory, now)
+    learned = confidence.learn(db, memory, now)
+    concerned = [id_, *memory_links.of(db, [id_]).get(id_, ()), *([learned.id] if learned else ())]
+    for concerned_id in concerned:
+        if (found := memories.find(db, concerned_id)) is not None:
+            confidence.weigh(db, found, now)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedMemory:
+    """Memory to import, with the names of the fields that the file states; other fields have defaults."""
+
+    memory: Memory
+    stated: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """Numbers of imported, known and forgotten memories."""
+
+    imported: int
+    known: int
+    different: tuple[str, ...]
+    """Ids of stored memories with another content. They stay unchanged."""
+    forgotten: int
+
+
+def import_memories(db: sqlite3.Connection, given: Sequence[ImportedMemory], now: datetime) -> ImportResult:
+    """Store all new memories or none. Stored memories stay unchanged, and forgotten memories stay forgotten.
+
+    Contradictions are recorded: an imported line replaces nothing, whatever its date."""
+    new: list[Memory] = []
+    known = forgotten = 0
+    different: list[str] = []
+    projects: dict[str, datetime] = {}
+    with atomic(db):
+        for item in given:
+            there = memories.find(db, item.memory.id)
+            if there is not None:
+                is_same = all(getattr(there, name) == getattr(item.memory, name) for name in item.stated)
+                known += is_same
+                different += [] if is_same else [item.memory.id]
+            elif tombstones.is_buried(db, item.memory.id) or tombstones.repeats_forgotten(db, item.memory):
+                forgotten += 1
+            else:
+                memories.insert(db, item.memory, now)
+                new.append(item.memory)
+                for project in _projects(item.memory):
+                    projects[project] = max(item.memory.last_seen_at, projects.get(project, item.memory.last_seen_at))
+        for memory in new:
+            for other in supersession.ids_contradicting(db, memory):
+                memory_links.note_conflict(db, memory.id, other, now)
+        for project, at in projects.items():
+            sessions.note_project(db, project, min(at, now))
+    return ImportResult(len(new), known, tuple(different), forgotten)
+
+
+def _projects(memory: Memory) -> set[str]:
+    scope = memory.scope
+    return {memory.project, project_of_scope(scope, memory.project)}

@@ -1,29 +1,30 @@
-"""What repeats something that is to be forgotten: in the memories and summaries beside it, and in raw text anywhere.
+"""Repetitions of forgotten text in memories, session summaries and raw text.
 
-In doubt a sentence stays: what was said in quite other words is found by nobody here."""
+In doubt a sentence stays; paraphrases in other words are not found."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from claude_mem_lite.knowledge.correction_context import without_lines
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import OCCASION_LEAD, Memory, SessionSummary
+from claude_mem_lite.models import Memory, SessionSummary
 from claude_mem_lite.store.index import fts, passages
-from claude_mem_lite.text import query_words
+from claude_mem_lite.text import query_words, share
 
 _SENTENCE_END = lazy(r"(?<=[.!?;])\s+|\n+")
-# "Asked: …", as summaries begin with what was asked.
+# As in "Asked: …".
 _LABEL = lazy(r"^\s*\w+: ")
-# A sentence repeats what is to be forgotten when this share of its words, of at least three, is from there.
-_ECHO_SHARE = 0.7
-_ECHO_WORDS = 3
-# In texts that may be about something else it must have more words, and rare ones among them.
-_ECHO_WORDS_ELSEWHERE = 4
-_ECHO_RARE = 2
+# A sentence is a repetition if this share of its words, of at least three, is forgotten text.
+_MIN_SHARE = 0.7
+_MIN_WORDS = 3
+# In texts about other subjects a repetition needs more words, and rare words.
+_MIN_WORDS_ELSEWHERE = 4
+_MIN_RARE = 2
 SAID_WORDS = 2
-"""Of a turn that is to be forgotten as a whole, sentences as short as this are looked for too."""
-# A word that no more documents have tells what a text is about, and is looked for everywhere.
+"""Minimum length of a repeated sentence if the whole turn is forgotten."""
+# A word in no more documents than this is rare and is searched everywhere.
 _RARE = 20
 _RAREST = 6
 _MAX_FOUND = 500
@@ -31,54 +32,55 @@ _FILES = ("files_edited", "files_read")
 
 
 @dataclass(frozen=True, slots=True)
-class Echo:
-    """The words of what is to be forgotten."""
+class RepetitionMatcher:
+    """Words and sentences of forgotten text, for comparison with other texts."""
 
     words: frozenset[str]
     rare: frozenset[str] = frozenset()
-    """With some, a sentence must have two of them as well: for texts that may have nothing to do with it."""
+    """Rare words. If there are any, a sentence must have two of them: for texts that may be about something else."""
     said: frozenset[tuple[str, ...]] = frozenset()
-    """Sentences of raw text that is to be forgotten, by their words."""
+    """Sentences of forgotten raw text, as words."""
 
     def is_in(self, sentence: str) -> bool:
-        """Whether a sentence repeats what is to be forgotten."""
+        """Return True if a sentence repeats forgotten text."""
         own = query_words(sentence)
-        return self._is_told_by(own) or any(self._is_said_by(one) for one in (sentence, _LABEL.sub("", sentence)))
+        wordings = (sentence, _LABEL.sub("", sentence))
+        return self._shares_words(own) or any(self._is_sentence(wording) for wording in wordings)
 
     def is_in_any(self, text: str) -> bool:
-        """Return whether a sentence of a text repeats what is to be forgotten."""
+        """Return True if any sentence of a text repeats forgotten text."""
         return self._may_be_in(text) and self.out_of(text) != text
 
-    def is_telling(self) -> bool:
-        """Return whether it has rare words enough to be looked for in texts that may be about something else."""
-        return len(self.rare) >= _ECHO_RARE
+    def has_enough_rare_words(self) -> bool:
+        """Return True if the matcher may search texts about something else."""
+        return len(self.rare) >= _MIN_RARE
 
     def _may_be_in(self, text: str) -> bool:
-        """Return whether a text has two of the rare words at all: quick, for thousands of texts."""
+        """Return True if a text has two of the rare words. Quick, for thousands of texts."""
         if not self.rare or self.said:
             return True
-        # Identifiers are words as one too: `get_user` is found by `getuser`.
+        # The index has identifiers as one word too: `get_user` as `getuser`.
         plain = text.lower().replace("_", "").replace("-", "") if text.isascii() else query_words(text)
-        return sum(word in plain for word in self.rare) >= _ECHO_RARE
+        return sum(word in plain for word in self.rare) >= _MIN_RARE
 
-    def _is_told_by(self, own: Sequence[str]) -> bool:
-        if self.rare and (len(own) < _ECHO_WORDS_ELSEWHERE or sum(word in self.rare for word in own) < _ECHO_RARE):
+    def _shares_words(self, own: Sequence[str]) -> bool:
+        if self.rare and (len(own) < _MIN_WORDS_ELSEWHERE or sum(word in self.rare for word in own) < _MIN_RARE):
             return False
-        return len(own) >= _ECHO_WORDS and sum(word in self.words for word in own) >= _ECHO_SHARE * len(own)
+        return len(own) >= _MIN_WORDS and share(own, self.words) >= _MIN_SHARE
 
-    def _is_said_by(self, sentence: str) -> bool:
+    def _is_sentence(self, sentence: str) -> bool:
         own = query_words(sentence) if self.said else ()
-        # A sentence may have been cut, in the middle of a word too.
+        # A sentence may have been cut in the middle of a word.
         shown = tuple(own[:-1]) if sentence.rstrip().endswith("…") else tuple(own)
-        return len(shown) >= SAID_WORDS and any(one[: len(shown)] == shown for one in self.said)
+        return len(shown) >= SAID_WORDS and any(forgotten[: len(shown)] == shown for forgotten in self.said)
 
     def out_of(self, text: str) -> str:
-        """The sentences of a text that do not repeat it."""
-        sentences = [one for one in _SENTENCE_END.split(text) if one]
-        left = [one for one in sentences if not self.is_in(one)]
+        """Return the sentences of a text that do not repeat forgotten text."""
+        sentences = [part for part in _SENTENCE_END.split(text) if part]
+        left = [part for part in sentences if not self.is_in(part)]
         if len(left) == len(sentences):
             return text
-        # What a semicolon joined it to is gone.
+        # The sentence after the semicolon is gone.
         return " ".join(left) if left and left[-1] == sentences[-1] else " ".join(left).removesuffix(";")
 
     def out_of_memory(self, memory: Memory) -> Memory:
@@ -91,7 +93,7 @@ class Echo:
         )
 
     def out_of_summary(self, summary: SessionSummary, kept_files: Collection[str]) -> SessionSummary:
-        """A summary without it; files that something else tells of stay, whatever they are called."""
+        """Return a summary without forgotten text. Files that other memories name stay, whatever their names."""
         left: dict[str, Any] = {}
         for field in fields(SessionSummary):
             value = getattr(summary, field.name)
@@ -103,37 +105,35 @@ class Echo:
         return SessionSummary(**left)
 
 
-def of_memories(forgotten: Iterable[Memory]) -> Echo:
-    """The words of memories that are to be forgotten."""
-    return Echo(
+def of_memories(forgotten: Iterable[Memory]) -> RepetitionMatcher:
+    """Return a matcher for memories, without the quoted work of other memories."""
+    return RepetitionMatcher(
         frozenset(
             word
             for memory in forgotten
-            for word in query_words(" ".join((memory.title, memory.summary, _own_detail(memory), *memory.facts)))
+            for word in query_words(
+                " ".join((memory.title, memory.summary, without_lines(memory.detail), *memory.facts))
+            )
         )
     )
 
 
-def _own_detail(memory: Memory) -> str:
-    """The detail without the work that something was said after: that is told elsewhere, and nobody's secret."""
-    return "\n".join(line for line in memory.detail.split("\n") if not line.startswith(OCCASION_LEAD))
-
-
-def said_in(texts: Iterable[str], least_words: int = _ECHO_WORDS) -> frozenset[tuple[str, ...]]:
-    """The sentences of raw text that is to be forgotten, by their words; those of fewer words could be anybody's."""
+def said_in(texts: Iterable[str], least_words: int = _MIN_WORDS) -> frozenset[tuple[str, ...]]:
+    """Return the sentences of forgotten raw text as words; short sentences are left out, because anybody could say
+    them."""
     sentences = (query_words(sentence) for text in texts for sentence in _SENTENCE_END.split(text))
     return frozenset(tuple(words) for words in sentences if len(words) >= least_words)
 
 
-def elsewhere(db: sqlite3.Connection, memory: Memory) -> tuple[Echo, list[tuple[str, str]]]:
-    """The words of a memory for texts that may be about something else, and the turns and sessions, by kind and
-    name, that have two of its rarest words or more."""
+def elsewhere(db: sqlite3.Connection, memory: Memory) -> tuple[RepetitionMatcher, list[tuple[str, str]]]:
+    """Return a matcher for texts about other subjects, and the turns and sessions, by kind and name, with at least two
+    of the rarest words of a memory."""
     asked = query_words(f"{memory.title} {memory.summary}")
     times = {
         word: fts.count_everywhere(db, word, _RARE + 1) + passages.count_with(db, word, _RARE + 1) for word in asked
     }
     rare = sorted((word for word in asked if 0 < times[word] <= _RARE), key=lambda word: times[word])
-    echo = replace(of_memories([memory]), rare=frozenset(rare))
-    if not echo.is_telling():
-        return echo, []
-    return echo, passages.with_two_of(db, rare[:_RAREST], _MAX_FOUND)
+    matcher = replace(of_memories([memory]), rare=frozenset(rare))
+    if not matcher.has_enough_rare_words():
+        return matcher, []
+    return matcher, passages.with_two_of(db, rare[:_RAREST], _MAX_FOUND)

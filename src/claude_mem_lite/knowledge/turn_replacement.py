@@ -1,6 +1,6 @@
-"""Telling a turn anew: what a model made of it takes the place of what rules had made.
+"""Replacement of the rules' memories of a turn by those of a model, and pairs of old and new memories of a rebuild.
 
-Called by the worker inside its transaction. What the user or another turn has a hand in is left alone."""
+Called inside the worker's transaction. Memories that the user changed or another turn saw stay unchanged."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -9,50 +9,53 @@ from datetime import datetime
 from typing import Any
 
 from claude_mem_lite.knowledge import remember
-from claude_mem_lite.knowledge.claims import supersession
-from claude_mem_lite.models import Memory, SessionSummary, Usage
-from claude_mem_lite.store import memories, memory_links, memory_queries, sessions, turns
+from claude_mem_lite.knowledge.claims.duplicates import text_without_request
+from claude_mem_lite.models import WORK_KINDS, Memory, SessionSummary
+from claude_mem_lite.providers import Usage
+from claude_mem_lite.store import memory_links, memory_queries, retirements, sessions, turns
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.memory_queries import BESIDE, MAX_POSITIONS
-from claude_mem_lite.timestamps import text_to_time
+from claude_mem_lite.text import share, share_of_both, stems
 
 _BY_RULES = ("files_read", "files_edited")
+MIN_SHARED = 0.5
+"""Minimum share of words, files or anchors of two memories with the same subject."""
 
 
-def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usage, now: datetime) -> list[Memory]:
-    """Put these memories in the place of a turn's; the first one stored carries what the call took. Returns what is
-    stored of them now.
+def retell(db: sqlite3.Connection, turn: str, new: Sequence[Memory], usage: Usage, now: datetime) -> list[Memory]:
+    """Replace the memories of a turn, and return the stored memories. The first stored memory carries tokens and cost
+    of the call.
 
-    A memory that must be left alone keeps its id, and the new one stands beside it."""
+    A memory that must stay keeps its id, and the new memory gets another id."""
     before = memory_queries.of_turn(db, turn)
     kept = {memory.id for memory in before if _is_to_be_left_alone(db, memory, turn)}
-    stored_at = min([_discard(db, memory.id) for memory in before if memory.id not in kept], default=now)
+    stored_at = min([retirements.discard(db, memory.id) for memory in before if memory.id not in kept], default=now)
     counted = False
     stored = []
-    for position, memory in enumerate(told[:MAX_POSITIONS]):
+    for position, memory in enumerate(new[:MAX_POSITIONS]):
         beside = short_id(turn, str(position), BESIDE)
-        new = replace(memory, id=beside) if memory.id in kept else memory
-        # Stored when the turn was first told: a session that was given the rules' words is not given it as news.
-        stored.append(remember.add(db, new, turn, stored_at))
-        counted = counted or _count(db, new.id, usage)
+        version = replace(memory, id=beside) if memory.id in kept else memory
+        # With the time of the first storing, the new text is no news for a session that got the rules' text.
+        stored.append(remember.add(db, version, turn, stored_at))
+        counted = counted or retirements.add_usage(db, version.id, usage)
     return stored
 
 
-def retell_session(db: sqlite3.Connection, session: str, turn: str, told: SessionSummary, now: datetime) -> bool:
-    """Put a model's summary over the one by rules, unless a later turn has been told since."""
+def retell_session(db: sqlite3.Connection, session: str, turn: str, summary: SessionSummary, now: datetime) -> bool:
+    """Merge a model's summary into the summary of the rules, unless a later turn is stored."""
     found = sessions.find(db, session)
     if found is None or turns.latest_turn(db, session) != turn:
         return False
-    sessions.set_summary(db, session, over(found.summary, told), now)
+    sessions.set_summary(db, session, over(found.summary, summary), now)
     return True
 
 
-def over(rules: SessionSummary, told: SessionSummary) -> SessionSummary:
-    """A model's summary, with the rules' words where it has none, and the files as rules saw them."""
+def over(rules: SessionSummary, summary: SessionSummary) -> SessionSummary:
+    """Return a model's summary, with the rules' text for empty fields and the files of the rules."""
     chosen: dict[str, Any] = {
-        field.name: getattr(told, field.name)
+        field.name: getattr(summary, field.name)
         for field in fields(SessionSummary)
-        if field.name not in _BY_RULES and getattr(told, field.name)
+        if field.name not in _BY_RULES and getattr(summary, field.name)
     }
     return replace(rules, **chosen)
 
@@ -60,25 +63,42 @@ def over(rules: SessionSummary, told: SessionSummary) -> SessionSummary:
 def _is_to_be_left_alone(db: sqlite3.Connection, memory: Memory, turn: str) -> bool:
     if memory.pinned or memory.status != "active" or memory.times_seen > 1 or memory.made_by == "user":
         return True
-    if supersession.replaced_by(db, [memory.id]):
+    if retirements.replaced_by(db, [memory.id]):
         return True
     return memory_links.is_seen_elsewhere(db, memory.id, turn)
 
 
-def _discard(db: sqlite3.Connection, id_: str) -> datetime:
-    """Remove a memory without a tombstone, to be told anew; returns when it was stored."""
-    row = db.execute("delete from memories where id = ? returning seq, stored_at", (id_,)).fetchone()
-    memories.remove_derived(db, row["seq"])
-    memory_links.remove_sightings(db, id_)
-    memory_links.drop_conflicts(db, id_)
-    return text_to_time(row["stored_at"])
+def pair(old: Sequence[Memory], new: Sequence[Memory]) -> dict[int, Memory]:
+    """Return the old memory for new memories by position, best match first."""
+    likeness = {
+        (was, now): shared
+        for was, before in enumerate(old)
+        for now, after in enumerate(new)
+        if (shared := alike(before, after))
+    }
+    found: dict[int, int] = {}
+    for was, now in sorted(likeness, key=lambda both: (-likeness[both], both)):
+        if now not in found and was not in found.values():
+            found[now] = was
+    return {now: old[was] for now, was in found.items()}
 
 
-def _count(db: sqlite3.Connection, id_: str, usage: Usage) -> bool:
-    """Note on a memory what telling the turn took; False when the memory was not stored under this id."""
-    changed = db.execute(
-        """update memories set tokens_in = tokens_in + :tokens_in, tokens_out = tokens_out + :tokens_out,
-               cost_usd = cost_usd + :cost_usd where id = :id""",
-        {"id": id_, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost_usd": usage.cost_usd},
-    )
-    return changed.rowcount == 1
+def alike(memory: Memory, other: Memory) -> float:
+    """Return the similarity of two memories of one turn, from `MIN_SHARED` to 2; 0 for different subjects."""
+    if place_of(memory) != place_of(other):
+        return 0.0
+    smaller, larger = sorted((stems(text_without_request(memory)), stems(text_without_request(other))), key=len)
+    words = share(smaller, larger)
+    shared = max(words, _shared(memory.files, other.files), _shared(memory.anchors, other.anchors))
+    if shared < MIN_SHARED:
+        return 0.0
+    return shared + (memory.title.lower() == other.title.lower()) + words / 100  # words decide between equal files
+
+
+def place_of(memory: Memory) -> str:
+    """Return the place of a memory in a turn: one place for all kinds of work, else the kind."""
+    return "work" if memory.kind in (*WORK_KINDS, "failure") else memory.kind
+
+
+def _shared(items: Sequence[str], others: Sequence[str]) -> float:
+    return share_of_both(set(items), set(others)) if items or others else 0.0

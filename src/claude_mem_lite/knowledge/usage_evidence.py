@@ -1,9 +1,7 @@
-"""What a session said and did, as far as it can show that something it was given was of use: its words, the ids and
-names in them, the files and functions it touched, and when. Called by `outcomes`; bounded, however long it was.
+"""Evidence of use: words, names, files and functions of a session with their times, and weights of words and files.
 
-How common words and files are in the work of a project: what everything shares tells nothing about one thing."""
+Called by `outcomes`; the work is bounded for sessions of any length."""
 
-import json
 import math
 import re
 import sqlite3
@@ -17,7 +15,7 @@ from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import JsonObject, JsonValue, Session, load_json
-from claude_mem_lite.store import memory_queries, symbol_changes, turns
+from claude_mem_lite.store import memory_queries, statistics, symbol_changes, turns
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import stems
 
@@ -25,10 +23,10 @@ _MAX_TURNS = 300
 _MAX_CALLS = 500
 _MAX_MEMORIES = 200
 _MAX_TEXT = 400_000
-# What a call is given beyond that is the text of a file, not what is meant by it.
+# Longer inputs are texts of files, not intentions.
 _MAX_INPUT_LENGTH = 2_000
 _WORD = re.compile(r"\w+")
-# Nothing after it that could make it look again: a blob of 100,000 characters would take minutes.
+# No lookahead that could backtrack: a blob of 100,000 characters would take minutes.
 _PATH = re.compile(r"[\w@+./-]+")
 _MAX_SUFFIX_LENGTH = 8
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#]|\d+[.)]))")
@@ -38,13 +36,13 @@ _AT_LAST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Words with the numbers of the paragraphs they are in, looked up when asked for: of each moment that something was
-    given another part counts, and a list of all for each would take a second."""
+class ParagraphIndex:
+    """Index from words to numbered paragraphs. Lookups are limited to paragraphs after a time: a new index for each
+    injection would take a second."""
 
     numbers: Mapping[str, Sequence[int]]
     times: Sequence[datetime]
-    """When each paragraph was said, by number."""
+    """Time of each paragraph by number."""
     after: datetime
     without: Collection[str] = ()
 
@@ -56,28 +54,27 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a session said and did, all of it or from a moment on."""
+    """Words and actions of a session, complete or from a time on."""
 
-    words: Words
-    """The words of prompts, replies and what tools were given, without their endings, with the paragraphs they are
-    in, by number."""
+    words: ParagraphIndex
+    """Stems of prompts, replies and tool inputs, with the numbers of their paragraphs."""
     identifiers: frozenset[str]
-    """Everything in the same texts that could be an id or an identifier, as it is written."""
+    """Possible ids and identifiers of the same texts, as written."""
     files: Mapping[str, Sequence[str]]
-    """The files it read and edited, by their names without folders."""
+    """Files that the session read and edited, by name without folder."""
     symbols: frozenset[tuple[str, str]]
-    """The functions and classes it changed, by file and name."""
+    """Functions and classes that the session changed, by file and name."""
     echoed: frozenset[str] = frozenset()
-    """Identifiers that what was answered had in it already: to name them once more shows nothing."""
+    """Identifiers of the prompt: their repetition in the reply shows nothing."""
 
     def touched(self, file: str) -> bool:
-        """Whether a file was read or edited; one path may begin at the root of the disk, the other in the project."""
+        """Return True if a file was read or edited. One path may be absolute and the other relative to the project."""
         return any(_is_same(file, other) for other in self.files.get(_name(file), ()))
 
 
 @dataclass(slots=True)
-class _Said:
-    """What was said and given to tools: words by paragraphs, names by when they last turned up."""
+class _Texts:
+    """Words of texts by paragraph, and names by their last time."""
 
     numbers: dict[str, list[int]] = field(default_factory=dict)
     times: list[datetime] = field(default_factory=list)
@@ -93,26 +90,27 @@ class _Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """All that is known of what a session said and did, each with its time."""
+class SessionActivity:
+    """All stored words and actions of a session, with times."""
 
-    said: _Said
+    said: _Texts
     calls: Mapping[str, JsonObject]
-    """What tools were given, by the names of the events."""
+    """Inputs of tools by name of the event."""
     files: tuple[tuple[datetime, str], ...]
-    """The files of each turn, at its end."""
+    """Files of each turn, with the time of the end of the turn."""
     symbols: tuple[tuple[datetime, tuple[str, str]], ...]
     untimed_files: tuple[str, ...]
-    """Those of the session's summary: nobody noted when."""
+    """Files of the session summary, without times."""
     prompts: tuple[tuple[datetime, str], ...]
-    """What was asked, newest first."""
+    """Prompts, newest first."""
 
     def evidence(self) -> Evidence:
-        """All that there is."""
+        """Return the complete evidence."""
         return self._evidence(_EVER, "", self.untimed_files)
 
     def evidence_after(self, moment: datetime) -> Evidence:
-        """Return what came after a prompt, without what repeats it: an item is found by the words of its prompt."""
+        """Return the evidence after a prompt, without repetitions of the prompt: the words of the prompt found the
+        item."""
         return self._evidence(moment, self.prompt_before(moment), ())
 
     def _evidence(self, after: datetime, prompt: str, more: Sequence[str]) -> Evidence:
@@ -122,7 +120,7 @@ class Work:
             *(file for name, given in self.calls.items() if time_of(name) > after for file in _files_of(given)),
         )
         return Evidence(
-            words=Words(self.said.numbers, self.said.times, after, prose_stems(prompt).keys()),
+            words=ParagraphIndex(self.said.numbers, self.said.times, after, prose_stems(prompt).keys()),
             identifiers=frozenset(word for word, at in self.said.identifiers.items() if at > after),
             files=_by_name(files),
             symbols=frozenset(symbol for at, symbol in self.symbols if at > after),
@@ -130,41 +128,41 @@ class Work:
         )
 
     def prompt_before(self, moment: datetime) -> str:
-        """Return the last prompt before a moment."""
+        """Return the last prompt before a time."""
         return next((prompt for at, prompt in self.prompts if at <= moment), "")
 
 
-def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | None:
-    """Return what a session said and did, with the times; None when nobody asked anything in it."""
+def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> SessionActivity | None:
+    """Return the activity of a session; None without a prompt."""
     spoken = turns.last_turns(db, session.id, _MAX_TURNS)
     if not spoken:
         return None
     kept = event_history.tool_calls(queue.db, session.id, _MAX_CALLS)
-    calls = {one: load_json(one.given) for one in kept if one.given[:1] == "{"}
-    inputs = {one: given for one, given in calls.items() if isinstance(given, dict)}
+    calls = {call: load_json(call.tool_input) for call in kept if call.tool_input[:1] == "{"}
+    inputs = {call: given for call, given in calls.items() if isinstance(given, dict)}
     given_texts = (
-        (time_of(one.name), text)
-        for one, given in inputs.items()
+        (time_of(call.name), text)
+        for call, given in inputs.items()
         for text in _strings(given)
         if len(text) <= _MAX_INPUT_LENGTH
     )
     changed = symbol_changes.of_session(db, session.id)
     made = memory_queries.of_session(db, session.id, _MAX_MEMORIES)
-    return Work(
+    return SessionActivity(
         said=_said([*_spoken(spoken), *given_texts]),
-        calls={one.name: given for one, given in inputs.items()},
+        calls={call.name: given for call, given in inputs.items()},
         files=(
             *((memory.created_at, file) for memory in made for file in memory.files),
-            *((one.at, one.change.file) for one in changed),
+            *((edit.at, edit.change.file) for edit in changed),
         ),
-        symbols=tuple((one.at, (one.change.file, one.change.name)) for one in changed if one.change.name),
+        symbols=tuple((edit.at, (edit.change.file, edit.change.name)) for edit in changed if edit.change.name),
         untimed_files=(*session.summary.files_edited, *session.summary.files_read),
         prompts=tuple((turn.began_at, turn.prompt) for turn in spoken if turn.prompt),
     )
 
 
 def _spoken(spoken: Sequence[turns.SpokenTurn]) -> Iterator[tuple[datetime, str]]:
-    """What was said in turns, newest first. A reply closes its turn: it comes after all that was given in it."""
+    """Return the texts of turns, newest first. A reply comes after all tool inputs of the turn."""
     end = _AT_LAST
     for turn in spoken:
         yield turn.began_at, without_own_blocks(turn.prompt)
@@ -173,8 +171,8 @@ def _spoken(spoken: Sequence[turns.SpokenTurn]) -> Iterator[tuple[datetime, str]
         end = turn.began_at
 
 
-def _said(texts: Iterable[tuple[datetime, str]]) -> _Said:
-    said = _Said()
+def _said(texts: Iterable[tuple[datetime, str]]) -> _Texts:
+    said = _Texts()
     left = _MAX_TEXT
     for at, text in texts:
         said.add(at, text[:left])
@@ -183,7 +181,6 @@ def _said(texts: Iterable[tuple[datetime, str]]) -> _Said:
 
 
 def _files_of(given: JsonObject) -> Iterator[str]:
-    """The files that a tool call is about."""
     for key in _ABOUT_FILES:
         if isinstance(file := given.get(key), str):
             yield file
@@ -201,7 +198,7 @@ def _strings(value: JsonValue) -> Iterator[str]:
 
 
 def prose_stems(text: str) -> dict[str, str]:
-    """Return the stems of a text without those of its paths: folders and file names occur in any command."""
+    """Return the stems of a text without the stems of paths: folders and file names occur in any command."""
     return stems(_PATH.sub(lambda found: " " if "/" in found[0] or _is_file_name(found[0]) else found[0], text))
 
 
@@ -225,28 +222,28 @@ def _is_same(file: str, other: str) -> bool:
     return file == other or file.endswith(f"/{other}") or other.endswith(f"/{file}")
 
 
-# A word of more than this share of a project's memories, or of more than so many, has no weight.
+# A word in more than this share or this number of a project's memories has no weight.
 _MAX_SHARE = 0.1
 _MIN_MEMORIES = 3
 _MAX_RARE = 300
-# A file that so large a share of the last sessions touched, and at least so many of them, tells little.
+# A file that this share, and this number, of the last sessions touched has little weight.
 _LAST_SESSIONS = 30
 _COMMON_SHARE = 0.2
 _COMMON_SESSIONS = 3
 
 
 class WordWeights:
-    """Weights of words by how few of a project's memories have them, each word looked up once."""
+    """Weights of words by their rarity in the memories of a project; each word is looked up once."""
 
     def __init__(self, db: sqlite3.Connection, project: str) -> None:
-        (self._number,) = db.execute("select count(*) from memories where project = ?", (project,)).fetchone()
+        self._number = memory_queries.count_of_project(db, project)
         self._db = db
         self._scope = f"project:{project}"
         self._most = max(_MIN_MEMORIES, min(int(_MAX_SHARE * self._number), _MAX_RARE))
         self._known: dict[str, float] = {}
 
     def of(self, words: Mapping[str, str]) -> dict[str, float]:
-        """Return the weights of the words that have any, by their stems."""
+        """Return the positive weights of words by stem."""
         return {stem: weight for stem, word in words.items() if (weight := self._weight(word)) > 0}
 
     def _weight(self, word: str) -> float:
@@ -258,12 +255,8 @@ class WordWeights:
 
 
 def common_files(db: sqlite3.Connection, project: str, without: str) -> set[str]:
-    """The files that many of a project's last sessions touched, one session left out."""
-    rows = db.execute(
-        """select files_read, files_edited from sessions where project = :project and id <> :without
-           order by last_event_at desc limit :limit""",
-        {"project": project, "without": without, "limit": _LAST_SESSIONS},
-    ).fetchall()
-    times = Counter(file for row in rows for file in {*json.loads(row[0]), *json.loads(row[1])})
-    least = max(_COMMON_SESSIONS, _COMMON_SHARE * len(rows))
+    """Return the files that many of a project's last sessions touched, without one session."""
+    touched = statistics.files_touched(db, project, without, _LAST_SESSIONS)
+    times = Counter(file for files in touched for file in files)
+    least = max(_COMMON_SESSIONS, _COMMON_SHARE * len(touched))
     return {file for file, number in times.items() if number >= least}

@@ -1,4 +1,4 @@
-"""What an agent gave to a tool -> checked values. What can be understood is taken; the rest is told in a sentence."""
+"""Arguments of tools as checked values; an unusable argument is refused in one sentence."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _MAX_SHOWN_LENGTH = 40
 
 
 def text(given: JsonObject, name: str) -> str:
-    """A text, '' when there is none."""
+    """Return a text, or ''."""
     value = given.get(name)
     if value is None:
         return ""
@@ -28,7 +28,7 @@ def text(given: JsonObject, name: str) -> str:
 
 
 def query(given: JsonObject) -> str:
-    """What to look for, no longer than anybody looks for."""
+    """Return the query, cut to the maximum length."""
     return text(given, "query")[:MAX_QUERY_LENGTH]
 
 
@@ -39,7 +39,7 @@ def needed(given: JsonObject, name: str) -> str:
 
 
 def texts(given: JsonObject, name: str) -> Sequence[str]:
-    """Several texts; one alone counts as a list of one."""
+    """Return texts; a single text counts as a list."""
     value = given.get(name)
     if value is None:
         return []
@@ -50,7 +50,7 @@ def texts(given: JsonObject, name: str) -> Sequence[str]:
 
 
 def ids(given: JsonObject, name: str = "ids") -> Sequence[str]:
-    """Ids, each once, as they stand in any answer: with or without a `#`; refused when one is none."""
+    """Return ids, each once, without a leading `#`; refuse a text that cannot be an id."""
     found, problems = ids_and_problems(given, name)
     if problems:
         raise MemoryLiteError("; ".join(problems), LOOK_FOR_IDS)
@@ -58,7 +58,7 @@ def ids(given: JsonObject, name: str = "ids") -> Sequence[str]:
 
 
 def ids_and_problems(given: JsonObject, name: str = "ids") -> tuple[Sequence[str], Sequence[str]]:
-    """The ids among what is given, and a sentence about each that cannot be one."""
+    """Return the ids, and a sentence for each text that cannot be an id."""
     found = list(dict.fromkeys(one.lstrip("#") for one in texts(given, name)))
     if not found:
         raise MemoryLiteError("no id is given", LOOK_FOR_IDS)
@@ -81,7 +81,7 @@ def check_kind(kind: str) -> None:
 
 
 def number(given: JsonObject, name: str, default: int, most: int) -> int:
-    """A whole number from 1 to the most; what is beyond is taken as that."""
+    """Return a whole number, limited to 1 and the maximum."""
     value = given.get(name)
     if value is None:
         return default

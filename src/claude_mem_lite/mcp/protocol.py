@@ -1,6 +1,7 @@
-"""One JSON-RPC message of an agent -> the reply to it, as values. It knows no tool, no worker and no stream.
+"""Replies to JSON-RPC messages of an agent, as values. The module knows no tool, no worker and no stream.
 
-Whatever an agent sends is answered or passed over; nothing it sends may end the server."""
+Every input is answered or ignored; no input may end the server.
+"""
 
 import json
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from claude_mem_lite.models import JsonObject, JsonValue
 
-    Call = Callable[[str, JsonObject], "Answer"]
+    Call = Callable[[str, JsonObject], "ToolAnswer"]
 
 # Those that begin with `initialize`; what came later is offered by `server/discover`, and clients fall back to these.
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -23,8 +24,8 @@ PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = -32700, -326
 _MAX_OF_A_BATCH = 50
 
 
-class Answer(NamedTuple):
-    """What a tool has to say, and what is to be done once it was said."""
+class ToolAnswer(NamedTuple):
+    """Text of a tool, with a function to call after the text was sent."""
 
     text: str
     is_error: bool = False
@@ -32,30 +33,30 @@ class Answer(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A line for the agent; empty when it expects none."""
+    """Line for the agent; empty when the agent expects no reply."""
 
     line: str = ""
     when_sent: "tuple[Callable[[], None], ...]" = ()
 
 
 def reply_to(line: bytes, call: "Call") -> Reply:
-    """The reply to one line, which may hold several messages."""
+    """Return the reply to a line with one or several messages."""
     try:
         given: JsonValue = json.loads(line, parse_constant=_rejected)
     except (ValueError, RecursionError):
         return Reply(_dumped(_error(None, PARSE_ERROR, "this line is not JSON")))
     if not isinstance(given, list):
-        told, when_sent = _reply(given, call)
-        return Reply(_dumped(told) if told is not None else "", when_sent)
+        message, when_sent = _reply(given, call)
+        return Reply(_dumped(message) if message is not None else "", when_sent)
     if not given or len(given) > _MAX_OF_A_BATCH:
         return Reply(_dumped(_error(None, INVALID_REQUEST, f"a batch has 1 to {_MAX_OF_A_BATCH} messages")))
     replies = [_reply(one, call) for one in given]
-    found = [told for told, _ in replies if told is not None]
+    found = [message for message, _ in replies if message is not None]
     return Reply(_dumped(found) if found else "", tuple(each for _, when_sent in replies for each in when_sent))
 
 
 def too_long() -> Reply:
-    """The reply to a line that was not even read."""
+    """Return the reply to a line beyond the maximum length."""
     return Reply(_dumped(_error(None, INVALID_REQUEST, "this line is too long; send less at a time")))
 
 
@@ -103,8 +104,8 @@ def _called(
     if given is not None and not isinstance(given, dict):
         return _error(id_, INVALID_PARAMS, "arguments are an object"), ()
     answer = call(name, given or {})
-    told: JsonObject = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
-    return _result(id_, told), (answer.when_sent,) if answer.when_sent else ()
+    result: JsonObject = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
+    return _result(id_, result), (answer.when_sent,) if answer.when_sent else ()
 
 
 def _known(id_: "JsonValue") -> "JsonValue":

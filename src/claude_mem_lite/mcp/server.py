@@ -1,7 +1,8 @@
-"""The MCP server of `claude-mem-lite mcp`: one agent on stdin and stdout, a line a message, until stdin ends.
+"""MCP server of `claude-mem-lite mcp`: an agent on stdin and stdout, a message a line, until stdin ends.
 
-Until a tool is called it imports hardly anything: an agent starts it with every session and waits for its list of
-tools. Nothing but the protocol is ever written to stdout."""
+An agent starts the server with every session and waits for the list of tools, so hardly anything is imported before the
+first call of a tool. Only the protocol writes to stdout.
+"""
 
 import os
 import sys
@@ -9,7 +10,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, BinaryIO
 
-from claude_mem_lite.mcp.protocol import Answer, Reply, reply_to, too_long
+from claude_mem_lite.mcp.protocol import Reply, ToolAnswer, reply_to, too_long
 
 if TYPE_CHECKING:
     from claude_mem_lite.mcp.protocol import Call
@@ -21,7 +22,7 @@ _PIECE = 64 * 1024
 
 
 def main() -> int:
-    """Serve the agent that started this process; the exit status."""
+    """Serve the agent of this process, and return the exit status."""
     lines, replies = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever is printed by mistake is no message
     try:
@@ -52,8 +53,8 @@ def serve(lines: BinaryIO, replies: BinaryIO, call: "Call") -> int:
     return 0
 
 
-def call_tool(name: str, given: "JsonObject") -> Answer:
-    """One tool, with all that it needs imported at the first call."""
+def call_tool(name: str, given: "JsonObject") -> ToolAnswer:
+    """Call a tool; the modules of tools are imported at the first call."""
     return _tools().call(name, given)
 
 
@@ -70,7 +71,7 @@ def _pass_over_line(lines: BinaryIO) -> None:
 
 
 def _let_go_of(replies: BinaryIO) -> None:
-    """End without a word also when nobody reads what is still to be written."""
+    """Close the output without an error, also when nobody reads the rest."""
     with suppress(BrokenPipeError, ConnectionResetError):
         replies.flush()
         return

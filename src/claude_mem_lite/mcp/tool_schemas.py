@@ -1,4 +1,4 @@
-"""What an agent is told of the tools: names, when to use them, what they take. Every session pays for these words."""
+"""Descriptions of the tools for agents: names, purposes, parameters. Every session pays for the tokens."""
 
 from typing import TYPE_CHECKING
 

@@ -1,14 +1,13 @@
-"""Secrets in code and scripts that stand further from their name than an assignment has it: behind a type or a
-constructor, in a call, in a field that a test fills in, on the next line of YAML. Called by `names` at a name."""
+"""Secrets in code and scripts at some distance from their name: behind a type or a constructor, in a call, in a form
+field of a test, on the next line of YAML. Called by `named_secrets` at a name."""
 
 import re
 
-from claude_mem_lite.safety.secret_values import is_made_up, is_password_name, looks_real
+from claude_mem_lite.safety.secret_values import FoundSecret, is_made_up, is_password_name, looks_real
 from claude_mem_lite.safety.unescaped_view import LINE_PREFIX
 
-Given = tuple[int, str] | None
 EXPECTED = ('"assword', "'assword", "?assword", "*assword", "]assword")
-"""What scripts wait for before they send a password."""
+"""Prompts that scripts wait for before sending a password."""
 _QUOTE = r"\\{0,3}[\"'`]"
 _TEXT = r"[^\s\"'`\\]{4,200}"
 _CONSTRUCTOR = (
@@ -16,7 +15,7 @@ _CONSTRUCTOR = (
     r"(?:String|Str|str|Secret\w{0,12}|Password\w{0,10}|Sensitive|Zeroizing|Redacted|bytes?|from|new|Some|Just|Ok|of|wrap)"
     r"[<>\w]{0,10}\({1,2}){1,3}"
 )
-# `: TYPE = CONSTRUCTOR("VALUE")`, of which the type, the constructor or both may be missing.
+# `: TYPE = CONSTRUCTOR("VALUE")`; type and constructor are optional.
 _TYPED = re.compile(
     rf"(?:{_QUOTE})?[\]}}]{{0,2}}(?:[ \t]{{0,2}}:[ \t]{{0,2}}[&\w'<>\[\]?.: |]{{1,40}}?)?"
     rf"[ \t]{{0,4}}(?::=|=>|=|:)[ \t]{{0,4}}(?:new[ \t])?(?:{_CONSTRUCTOR})?[bru]?{_QUOTE}({_TEXT})(?={_QUOTE})"
@@ -49,7 +48,7 @@ _BLOCK = re.compile(
 _REACH = 90
 
 
-def literal_at(text: str, at: int, end: int, name: str) -> Given:
+def literal_at(text: str, at: int, end: int, name: str) -> FoundSecret:
     """Return the secret behind the name that begins at `at` and ends at `end`."""
     for pattern in (_TYPED, _PERL):
         if (match := pattern.match(text, end)) and looks_real(name, match[1], quoted=True, tight=True):
@@ -60,13 +59,13 @@ def literal_at(text: str, at: int, end: int, name: str) -> Given:
     return _in_block(text, end, name) or _filled_in(text, at, end, name)
 
 
-def sent_at(text: str, at: int) -> Given:
-    """Return what a script sends when it is asked for a password."""
+def sent_at(text: str, at: int) -> FoundSecret:
+    """Return the text that a script sends at a password prompt."""
     match = _SENT.match(text, at + 1)
     return (match.start(1), match[1]) if match and looks_real("password", match[1], quoted=True, tight=True) else None
 
 
-def _in_block(text: str, end: int, name: str) -> Given:
+def _in_block(text: str, end: int, name: str) -> FoundSecret:
     match = _BLOCK.match(text, end)
     if not match:
         return None
@@ -74,7 +73,7 @@ def _in_block(text: str, end: int, name: str) -> Given:
     return (match.start(2), match[2]) if is_secret else None
 
 
-def _filled_in(text: str, at: int, end: int, name: str) -> Given:
+def _filled_in(text: str, at: int, end: int, name: str) -> FoundSecret:
     match = _FILLED.match(text, end) if is_password_name(name) else None
     if not match or not _FILL_BEFORE.search(text, max(0, at - _REACH), at):
         return None

@@ -1,11 +1,10 @@
-"""Secrets in the headers of requests: schemes, authorization, cookies. Called by `names` where such a word stands."""
+"""Secrets in HTTP headers: schemes, authorization, cookies. Called by `named_secrets` at such a word."""
 
 import re
 from dataclasses import dataclass
 
-from claude_mem_lite.safety.connection_secrets import is_user_and_password
 from claude_mem_lite.safety.positional_secrets import MARK
-from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_placeholder, looks_real
+from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_placeholder, is_user_and_password, looks_real
 
 _BEARER = "[redacted:bearer-token]"
 _SCHEME = re.compile(r"(?i)(bearer|basic)([ \t]{1,8})([A-Za-z0-9._~+/-]{6,8000}={0,2})")
@@ -23,19 +22,19 @@ _COOKIE_PAIR = re.compile(r"([\w.-]{1,80})=([^\s;,\"'\\]{6,4096})")
 _COOKIE_ATTRIBUTES = ("expires", "max-age", "path", "domain", "samesite", "version", "priority")
 _SESSION_NAME = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|key|secret|remember")
 Secret = tuple[int, int, str]
-"""Where a secret begins and ends, and the mark to put in its place."""
+"""Start and end of a secret, and the mark that replaces the secret."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The secrets found at a name, and where to read on; a header without a secret is passed over."""
+class HeaderMatch:
+    """Secrets found at a name, and the position to continue from; a header without a secret is skipped."""
 
     end: int
     secrets: tuple[Secret, ...] = ()
 
 
-def scheme_at(text: str, at: int) -> Reading | None:
-    """`Bearer VALUE` or `Basic VALUE`, wherever it stands."""
+def scheme_at(text: str, at: int) -> HeaderMatch | None:
+    """Read `Bearer VALUE` or `Basic VALUE` anywhere."""
     match = _SCHEME.match(text, at)
     if not match or text[at - 1 : at].isalnum() or is_placeholder(match[3]):
         return None
@@ -46,11 +45,11 @@ def scheme_at(text: str, at: int) -> Reading | None:
         is_secret = len(value) >= 12 and (any(c.isdigit() for c in value) or len(value) >= 24)
     if not is_secret:
         return None
-    return Reading(match.end(), ((match.start(3), match.end(), _BEARER),))
+    return HeaderMatch(match.end(), ((match.start(3), match.end(), _BEARER),))
 
 
-def authorization_at(text: str, at: int) -> Reading | None:
-    """`Authorization: SCHEME VALUE`, with a scheme or without."""
+def authorization_at(text: str, at: int) -> HeaderMatch | None:
+    """Read `Authorization: SCHEME VALUE`, with or without a scheme."""
     match = _AUTHORIZATION.match(text, at)
     if not match or is_placeholder(match[3]) or _SCOPE_BEFORE.search(text, max(0, at - 42), at):
         return None
@@ -62,18 +61,18 @@ def authorization_at(text: str, at: int) -> Reading | None:
     else:
         is_secret = looks_real("authorization", value, quoted=False, tight=False)
     if not is_secret:
-        # A long one is passed over: what it holds may begin again and again ("authorization:authorization:…").
-        return Reading(match.end()) if len(value) > 200 else None
-    return Reading(match.end(3), ((match.start(3), match.end(3), _BEARER),))
+        # A long value is skipped, because the value may repeat the header ("authorization:authorization:…").
+        return HeaderMatch(match.end()) if len(value) > 200 else None
+    return HeaderMatch(match.end(3), ((match.start(3), match.end(3), _BEARER),))
 
 
-def cookie_at(text: str, at: int) -> Reading | None:
-    """`Cookie: NAME=VALUE; …`: sessions go, settings stay."""
+def cookie_at(text: str, at: int) -> HeaderMatch | None:
+    """Read `Cookie: NAME=VALUE; …`: sessions are secrets, settings are not."""
     match = _COOKIE.match(text, at)
     if not match:
         return None
     pairs = _COOKIE_PAIR.finditer(text, match.start(2), match.end(2))
-    return Reading(match.end(), tuple((*pair.span(2), MARK) for pair in pairs if _is_session(*pair.groups())))
+    return HeaderMatch(match.end(), tuple((*pair.span(2), MARK) for pair in pairs if _is_session(*pair.groups())))
 
 
 def _is_session(name: str, value: str) -> bool:

@@ -1,20 +1,26 @@
-"""Whether a text gives orders to the agent that reads it, as planted ones do. Pure; asked of every text that others
-wrote before it becomes a memory.
+"""Detection of planted orders to the agent that reads a text. Pure; applied to every foreign text before a memory is
+made.
 
-It goes by form and cannot be complete: what others wrote is given to nobody unasked in any case. Here is decided what
-is not even found by search before the user has seen it, so ordinary documentation must pass: "you must set a password"
-and "always use HTTPS" are no orders to an agent."""
+The detection goes by form and cannot be complete: foreign text is never injected unasked in any case. The result
+decides which memories search hides until the user has seen them, so ordinary documentation must pass: "you must set a
+password" and "always use HTTPS" are no orders to an agent. Orders may be in the third person, in English and German:
+"the reviewer agent is expected to disable the hooks". Programs are called agents and models too, and reviewers are
+people: if the name is ambiguous, the ordered act must be an agent's work on a checkout."""
 
+import re
+import tomllib
 import unicodedata
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.safety.agent_directives import DUTIES
-from claude_mem_lite.safety.injection_patterns import MARKS, SENTENCES
 
+_TABLE = Path(__file__).with_name("injection_patterns.toml")
 _MAX_READ_LENGTH = 40_000
 _MANY_HIDDEN = 3
 
-# What cannot be seen and says something all the same: tags that spell letters, and marks that turn writing around.
+# Invisible characters with a meaning: tags that spell letters, and marks that reverse the writing direction.
 _SPELLING = lazy("[\U000e0020-\U000e007e]")
 _TURNING = lazy("[\u202a-\u202e\u2066-\u2069]")
 _UNSEEN = lazy("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
@@ -31,19 +37,73 @@ _LETTERS = lazy(r"(?<!\S)\w(?: \w)+(?!\S)")
 _SPACED_OUT = lazy(r"(?<!\S)\w(?: \w){4,}(?!\S)")
 
 
+class Form(NamedTuple):
+    """One way of giving orders: the reason shown, and the pattern."""
+
+    reason: str
+    words: tuple[tuple[str, ...], ...]
+    """Lower-case prefilter: without a word of each group, the pattern cannot match."""
+    pattern: str
+    is_attack: bool
+    """True if nobody writes so to their own agent: an order even in the user's own text."""
+
+    def fits(self, text: str, lowered: str) -> bool:
+        """Return whether a text gives orders in this form."""
+        # Plain loops: generators take a tenth longer, and every text is held against all forms.
+        for group in self.words:
+            for word in group:
+                if word in lowered:
+                    break
+            else:
+                return False
+        return _compiled(self.pattern).search(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Compiled at the first text that needs it: all patterns take 40 ms.
+    return re.compile(pattern, re.I)
+
+
+@cache
+def forms() -> dict[str, list[Form]]:
+    """Return the tables of `injection_patterns.toml`: marks, sentences, duties, of_an_agent."""
+    tables = tomllib.loads(_TABLE.read_text("utf-8"))
+    parts: dict[str, str] = tables.pop("parts")
+    # Lookbehinds only at the word "agent": at every word they take eight times as long.
+    others = "".join(rf"(?<!\b{name}[ -])" for name in parts["other_agents"].split())
+    parts["agent"] = f"(?=agent){others}agents?"
+
+    def expanded(pattern: str) -> str:
+        return re.sub(r"\{([a-z_]+)\}", lambda part: expanded(parts[part[1]]), pattern)
+
+    def form(reason: str, words: str, patterns: list[str], *, is_attack: bool = True) -> Form:
+        needed = tuple(tuple(word.replace("+", " ") for word in group.split()) for group in words.split("||"))
+        return Form(reason, needed, "|".join(f"(?:{expanded(pattern)})" for pattern in patterns), is_attack)
+
+    return {name: [form(**row) for row in rows] for name, rows in tables.items()}
+
+
+def speaks_of_an_agent(line: str) -> bool:
+    """Return whether a line of an output may state what an agent has to do. The pattern is broader than the others:
+    a missed order costs more than a line left out."""
+    return any(form.fits(line, f" {line.lower()}") for form in forms()["of_an_agent"])
+
+
 def looks_like_instructions(text: str) -> str:
-    """Why a text is taken for orders to an agent; '' when it is not."""
+    """Return the reason for taking a text for orders to an agent; '' if harmless."""
     return _why(text, attacks_only=False)
 
 
 def looks_like_an_attack(text: str) -> str:
-    """The same for what is said to be the user's own words: only what nobody writes to their own agent counts."""
+    """Return the same for text claimed to be the user's own: only orders count that nobody writes to their own
+    agent."""
     return _why(text, attacks_only=True)
 
 
-def head_and_tail(text: str, most: int) -> str:
-    """The beginning and the end of a text that is longer than is read of it."""
-    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-(most // 2) :]}"
+def head_and_tail(text: str, max_length: int) -> str:
+    """Return the beginning and the end of a text longer than `max_length`."""
+    return text if len(text) <= max_length else f"{text[: max_length // 2]}\n{text[-(max_length // 2) :]}"
 
 
 def _why(text: str, *, attacks_only: bool) -> str:
@@ -52,7 +112,7 @@ def _why(text: str, *, attacks_only: bool) -> str:
         return "has hidden characters"
     plain = _plain(text)
     lowered = plain.lower()
-    for mark in MARKS:
+    for mark in forms()["marks"]:
         if mark.fits(plain, lowered):
             return mark.reason
     flat = " ".join(_EMPHASIS.sub("", plain).split())
@@ -60,20 +120,20 @@ def _why(text: str, *, attacks_only: bool) -> str:
     if _JOINED.search(flat):
         written.append(_JOINED.sub(" ", flat))  # `docs/ignore-all-previous-instructions.md`
     if _SPACED_OUT.search(flat):
-        # Two spaces may stand between words, so it is read before they are taken for one.
-        spaced = _LETTERS.sub(lambda found: found[0].replace(" ", ""), _WIDE.sub("  ", _EMPHASIS.sub("", plain)))
+        # Two spaces may separate words, so spaced letters are read before white space is merged.
+        spaced = _LETTERS.sub(lambda letters: letters[0].replace(" ", ""), _WIDE.sub("  ", _EMPHASIS.sub("", plain)))
         written.append(" ".join(spaced.split()))
     if bare := _without_marks(flat):
         written.append(bare)
-    pairs = [(one, f" {one.lower()}") for one in written]
-    for form in (*SENTENCES, *DUTIES):
+    pairs = [(version, f" {version.lower()}") for version in written]
+    for form in (*forms()["sentences"], *forms()["duties"]):
         if (form.is_attack or not attacks_only) and any(form.fits(*pair) for pair in pairs):
             return form.reason
     return ""
 
 
 def _without_marks(text: str) -> str:
-    """The text without what is put on its letters, where there is any; ''."""
+    """Return the text without diacritics; '' if the text has none."""
     if text.isascii():
         return ""
     bare = _MARKED.sub("", unicodedata.normalize("NFD", text))
@@ -81,8 +141,8 @@ def _without_marks(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text as it is read: one way of writing, and nothing in it that cannot be seen."""
+    """Return the text as people see it: normalised, without invisible characters."""
     if text.isascii():
         return text
-    seen = unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).replace("’", "'").replace("‘", "'")
-    return _MIXED.sub(lambda found: found[0].translate(_LOOK_ALIKE), seen)
+    visible = unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).replace("’", "'").replace("‘", "'")
+    return _MIXED.sub(lambda word: word[0].translate(_LOOK_ALIKE), visible)

@@ -1,7 +1,7 @@
-"""Secrets that are known by the name given to them: an assignment, a member, a flag, an element, a sentence.
+"""Secrets known by their name: an assignment, a member, a flag, an element, a sentence.
 
-Called by `redact` after the secrets of a known form are out. The costly patterns are matched only where a word of
-theirs was found: a case-blind search of 500 KB takes 200 ms."""
+Called by `redact` after secrets of a known format are removed. The costly patterns are matched only at words of names:
+a case-insensitive search of 500 KB takes 200 ms."""
 
 import re
 from collections.abc import Iterator
@@ -9,13 +9,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from claude_mem_lite.safety import code_literals, prose_secrets
-from claude_mem_lite.safety.connection_secrets import is_made_by_machine, is_user_and_password
-from claude_mem_lite.safety.http_headers import Reading, Secret, authorization_at, cookie_at, scheme_at
+from claude_mem_lite.safety.http_headers import HeaderMatch, Secret, authorization_at, cookie_at, scheme_at
 from claude_mem_lite.safety.positional_secrets import MARK
-from claude_mem_lite.safety.secret_settings import is_argument, is_setting
-from claude_mem_lite.safety.secret_values import MAX_JUDGED, bare, is_password_name, is_random, looks_real, looks_told
+from claude_mem_lite.safety.secret_values import (
+    MAX_JUDGED,
+    FoundSecret,
+    bare,
+    is_argument,
+    is_made_by_machine,
+    is_password_name,
+    is_random,
+    is_setting,
+    is_user_and_password,
+    looks_real,
+    looks_stated,
+)
 from claude_mem_lite.safety.table_secrets import secrets_in_tables
-from claude_mem_lite.safety.unescaped_view import View
+from claude_mem_lite.safety.unescaped_view import UnescapedView
 
 _KEY_KINDS = (
     "api|access|secret|private|auth|signing|encryption|account|master|client|service|license|webhook|shared|app"
@@ -32,7 +42,7 @@ _NAME_END = re.compile(
 _KEY_BEFORE = re.compile(rf"(?:{_KEY_KINDS})[ _-]?$")
 _NAME = rf"(?i)((?:{_WORDS}|pass|key){_SUFFIX})"
 _NAMED = re.compile(_NAME + r"(?=[ \t\n=:\"'`\\\]*>])")
-# What comes before tokens and keys that open nothing: places in a list, marks of a language, names of records.
+# Prefixes of harmless tokens and keys: positions in a list, marks of a language, names of records.
 _PLAIN_TOKEN_BEFORE = re.compile(
     r"(?<![a-z])(?:next|page|lock|idempotency|continuation|pagination|request|change|input|output|sync|cancellation|resume|paging"
     r"|marker|bos|eos|pad|unk|sep|cls|mask|stop|start|starting|end|special|added)"
@@ -64,11 +74,11 @@ _FLAG_BEFORE = re.compile(r"(?<![\w-])--?[A-Za-z-]{0,30}$")
 _FLAG_VALUE = re.compile(_NAME + r"([ ]{1,2}\\{0,3}[\"']?)([^\s\"'\\]{4,300})")
 _ELEMENT_BEFORE = re.compile(r"<[\w:.-]{0,40}$")
 _ELEMENT = re.compile(_NAME + r"([ \t]{0,4}>)([^<>\r\n]{4,300})(?=</)")
-_TOLD = re.compile(
+_STATED = re.compile(
     _NAME + r"((?:[ \t]{1,4}\w{1,20}){0,4}?[ \t]{1,4}(?:is|was|ist|=)[ \t]{0,4}:?[ \t]{0,4}\\{0,3}[\"'`]?)"
     r"([^\s\"'`\\]{6,100})([^\n]{0,8})"
 )
-# A name and its value as two members of a list, in YAML, JSON or XML.
+# Name and value as two members of a list, in YAML, JSON or XML.
 _MEMBER_BEFORE = re.compile(r"(?i)(?:\b|(?<=\\n))(?:name|key)\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}\\{0,3}[\"']?[\w.-]{0,60}$")
 _MEMBER = re.compile(
     _NAME
@@ -86,13 +96,10 @@ _CROWD = 8
 _CHARACTERS_PER_NAME = 14
 _CHARACTERS_PER_WORD = 9
 
-Given = tuple[int, str] | None
-"""Where a secret begins, and it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A value given to a name by a sign; `name` is its last word, `start` where the value begins."""
+    """Value assigned to a name by a sign; `name` is the last word of the name, `start` the start of the value."""
 
     name: str
     sign: str
@@ -102,25 +109,25 @@ class Assignment:
 
 
 def words_in(lower: str) -> list[str]:
-    """The words of names and headers that occur in a text of small letters, or in any part of it."""
+    """Return the words of names and headers in a lower-case text."""
     words = [word for word in _WORDS_TO_FIND if word in lower]
     if "assword" in lower:
         words += (word for word in code_literals.EXPECTED if word in lower)
-    if "\\u" in lower or "&" in lower:  # a word may be written in escapes, and is found in the view without them
+    if "\\u" in lower or "&" in lower:  # words in escapes are found in the unescaped view
         words += (word for word in (*prose_secrets.WORDS, *code_literals.EXPECTED) if word not in words)
     return words
 
 
-def without_named(text: str, words: list[str], found: set[str]) -> str:
-    """The text without the secrets that a name announces; what was taken out is added to `found`."""
+def without_named(text: str, words: list[str], removed: set[str]) -> str:
+    """Return the text without secrets behind a name; the removed secrets are added to `removed`."""
     lower = small(text)
     if not any(word in lower for word in words) and "\\u" not in lower and "&" not in lower:
         return text
-    view = View(text)
+    view = UnescapedView(text)
     parts: list[str] = []
     done = 0
     for start, end, mark in _secrets(view.text, words):
-        found.add(view.text[start:end])
+        removed.add(view.text[start:end])
         start, end = view.original(start, end)
         if start >= done:
             parts += (text[done:start], mark)
@@ -130,7 +137,7 @@ def without_named(text: str, words: list[str], found: set[str]) -> str:
 
 def _secrets(text: str, words: list[str]) -> list[Secret]:
     lower = small(text)
-    positions = list(_spread(lower, _positions(lower, words)))
+    positions = list(_outside_crowds(lower, _positions(lower, words)))
     secrets: list[Secret] = []
     done = 0
     for at in positions:
@@ -143,13 +150,13 @@ def _secrets(text: str, words: list[str]) -> list[Secret]:
 
 @lru_cache(maxsize=2048)
 def is_secret_name(name: str) -> bool:
-    """Whether the name of a member, a variable or a flag is that of a secret."""
+    """Return whether the name of a member, a variable or a flag means a secret."""
     match = _NAME_END.search(name)
     return match is not None and not _is_plain(name.lower(), match.start(), len(name))
 
 
 def is_secret_member(name: str, value: str) -> bool:
-    """Whether a member of a JSON object is a secret."""
+    """Return whether a member of a JSON object is a secret."""
     if is_secret_name(name):
         return looks_real(name, value, quoted=True, tight=True)
     lower = name.lower()
@@ -161,7 +168,7 @@ def is_secret_member(name: str, value: str) -> bool:
 
 
 def _is_plain(lower: str, at: int, end: int) -> bool:
-    """Whether the name that ends with the word at `at` is one of many that say token or key and mean no secret."""
+    """Return whether the name that ends at `at` is one of many harmless names with token or key."""
     is_token = lower.startswith("token", at, end)
     return bool(_SCOPE_BEFORE.search(lower, max(0, at - 44), at)) or (
         is_token and bool(_PLAIN_TOKEN_BEFORE.search(lower, max(0, at - 44), at))
@@ -169,7 +176,7 @@ def _is_plain(lower: str, at: int, end: int) -> bool:
 
 
 def small(text: str) -> str:
-    """The text in small letters, each in its place: İ is the one character whose small letter is longer."""
+    """Return the text in lower case, of the same length: İ is the only character with a longer lower case."""
     return text.replace("İ", "I").lower()
 
 
@@ -183,9 +190,9 @@ def _positions(lower: str, words: list[str]) -> list[int]:
     return sorted(positions)
 
 
-def _spread(lower: str, positions: list[int]) -> Iterator[int]:
-    """Leave out what stands in a crowd: where a name comes every few characters, nothing is given to any, and each
-    would take as long as one that is. A name may hold several of the words, but not that many."""
+def _outside_crowds(lower: str, positions: list[int]) -> Iterator[int]:
+    """Yield the positions outside of crowds: where a name comes every few characters, no name has a value, but each
+    would take as long as a real one. A name may hold several of the words, but not that many."""
     names: list[int] = []
     for number, at in enumerate(positions):
         before = positions[number - 1] if number else 0
@@ -197,8 +204,8 @@ def _spread(lower: str, positions: list[int]) -> Iterator[int]:
             yield at
 
 
-def _read(text: str, lower: str, at: int) -> Reading | None:
-    """Read what stands at the word that begins at `at`."""
+def _read(text: str, lower: str, at: int) -> HeaderMatch | None:
+    """Read the text at the word that begins at `at`."""
     if lower.startswith(("bearer", "basic"), at):
         return scheme_at(text, at)
     if lower.startswith("authorization", at):
@@ -206,52 +213,54 @@ def _read(text: str, lower: str, at: int) -> Reading | None:
     if lower.startswith("cookie", at):
         return cookie_at(text, at)
     if lower.startswith(code_literals.EXPECTED, at):
-        given = code_literals.sent_at(text, at)
+        secret = code_literals.sent_at(text, at)
     else:
         named = _NAMED.match(text, at)
-        given = _given(text, lower, at, named) if named else None
-        given = given or _around(text, lower, at)
-    if given is None or _is_plain(lower, at, at + 5):
+        secret = _value_at(text, lower, at, named) if named else None
+        secret = secret or _around(text, lower, at)
+    if secret is None or _is_plain(lower, at, at + 5):
         return None
-    start, value = given
+    start, value = secret
     end = start + len(value)
     if len(value) >= MAX_JUDGED and (rest := _REST.match(text, end)):
         end = rest.end()
-    return Reading(end, ((start, end, MARK),))
+    return HeaderMatch(end, ((start, end, MARK),))
 
 
-def _around(text: str, lower: str, at: int) -> Given:
-    """What stands further from a name than an assignment has it, or is told in a sentence."""
+def _around(text: str, lower: str, at: int) -> FoundSecret:
+    """Return a secret at some distance from its name, or in a sentence."""
     if lower.startswith(_NAMES_IN_CODE, at) and (word := _WORD.match(text, at)):
         after = text[word.end() : word.end() + _MAX_NAME_END]
         if _NAME_GOES_ON.match(after) and "(" not in after:
             return None
         is_key = not lower.startswith("key", at) or _KEY_BEFORE.search(lower, max(0, at - 14), at)
-        if is_key and (given := code_literals.literal_at(text, at, word.end(), word[0])):
-            return given
-    return prose_secrets.told_at(text, at)
+        if is_key and (secret := code_literals.literal_at(text, at, word.end(), word[0])):
+            return secret
+    return prose_secrets.password_at(text, at)
 
 
-def _given(text: str, lower: str, at: int, named: re.Match[str]) -> Given:
-    """What a name is given, found by what comes after it."""
+def _value_at(text: str, lower: str, at: int, named: re.Match[str]) -> FoundSecret:
+    """Return the value behind a name, by the text after the name."""
     assigned = _assignment_at(text, named)
     if lower.startswith("key", at) and not _KEY_BEFORE.search(lower, max(0, at - 14), at):
         return _to_other_key(text, lower, at, assigned) if assigned else None
     name = _full_name(text, at, named[1])
     if not name:
         return None
-    if assigned and (given := _assigned(text, at, name, assigned)):
-        return given
+    if assigned and (secret := _assigned(text, at, name, assigned)):
+        return secret
     after = text[named.end()]
     if after in " \t":
-        return _behind_flag(text, at, name) or _behind(_SQL, _SQL_BEFORE, 120, text, at, name) or _told(text, at, name)
+        return (
+            _behind_flag(text, at, name) or _behind(_SQL, _SQL_BEFORE, 120, text, at, name) or _stated(text, at, name)
+        )
     if after == ">":
         return _behind(_ELEMENT, _ELEMENT_BEFORE, 42, text, at, name)
     return _paired(text, at, name) or _behind(_MEMBER, _MEMBER_BEFORE, 80, text, at, name)
 
 
 def _full_name(text: str, at: int, name: str) -> str:
-    """The name as far as it matters; nothing when it is only the end of a word, as in `compass`."""
+    """Return the name as far as it matters; '' at the end of a word, as in `compass`."""
     before = text[at - 1 : at]
     if name.lower() == "pw":
         return "" if before.isalnum() else name
@@ -264,8 +273,8 @@ def _full_name(text: str, at: int, name: str) -> str:
     return name
 
 
-def _to_other_key(text: str, lower: str, at: int, assigned: Assignment) -> Given:
-    """What is given to a key of no known kind, `STORE_KEY=` or `mapKey:`, if no person can have written it."""
+def _to_other_key(text: str, lower: str, at: int, assigned: Assignment) -> FoundSecret:
+    """Return a random value of a key of no known kind, as `STORE_KEY=` or `mapKey:`."""
     is_hump = text[at] == "K" and text[at - 1 : at].islower()
     if text[at - 1 : at] not in ("_", "-") and not is_hump:
         return None
@@ -276,7 +285,7 @@ def _to_other_key(text: str, lower: str, at: int, assigned: Assignment) -> Given
     return (assigned.start, value) if is_secret else None
 
 
-def _assigned(text: str, at: int, name: str, assigned: Assignment) -> Given:
+def _assigned(text: str, at: int, name: str, assigned: Assignment) -> FoundSecret:
     if assigned.sign == ":" == text[at - 1 : at]:  # arn:…:secret:NAME
         return None
     value, start, quoted = assigned.value, assigned.start, assigned.quoted
@@ -293,14 +302,14 @@ def _assigned(text: str, at: int, name: str, assigned: Assignment) -> Given:
 
 
 def _assignment_at(text: str, named: re.Match[str]) -> Assignment | None:
-    """Return the assignment to a name. The closing quote is found by `str.find`: a pattern that goes on to it would
-    read the same characters again for each name among them."""
+    """Return the assignment to a name. `str.find` finds the closing quote: a pattern up to the quote would read the
+    same characters again for each name among them."""
     signed = _SIGN.match(text, named.end())
     if not signed:
         return None
     sign, quote = signed.groups()
     start = signed.end()
-    if quote and text.startswith(quote * 2, start):  # three of them, perhaps at the end of a line
+    if quote and text.startswith(quote * 2, start):  # three quotes, perhaps at the end of a line
         start += 2 * len(quote)
         start += text.startswith("\n", start)
     if quote and (end := _end_of_quoted(text, start, quote)) is not None:
@@ -312,7 +321,7 @@ def _assignment_at(text: str, named: re.Match[str]) -> Assignment | None:
 
 
 def _end_of_quoted(text: str, start: int, quote: str) -> int | None:
-    """Return where the closing quote stands: on the same line, and not escaped."""
+    """Return the position of the closing quote: on the same line, and not escaped."""
     limit = start + _MAX_QUOTED + len(quote)
     end = text.find(quote, start, limit)
     for _ in range(_MAX_ESCAPED_QUOTES):
@@ -322,16 +331,16 @@ def _end_of_quoted(text: str, start: int, quote: str) -> int | None:
     return None if end < 0 or text.find("\n", start, end) >= 0 else end
 
 
-def _paired(text: str, at: int, name: str) -> Given:
-    """`define('DB_PASSWORD', 'VALUE')`; in other calls what follows must be no word."""
+def _paired(text: str, at: int, name: str) -> FoundSecret:
+    """Return the value of `define('DB_PASSWORD', 'VALUE')`; in other calls the value must be random."""
     match = _PAIR.match(text, at)
     if not match or not looks_real(name, match[3], quoted=True, tight=True):
         return None
-    is_given = is_random(match[3], 8) or _SETTER_BEFORE.search(text, max(0, at - 100), at)
-    return (match.start(3), match[3]) if is_given else None
+    is_secret = is_random(match[3], 8) or _SETTER_BEFORE.search(text, max(0, at - 100), at)
+    return (match.start(3), match[3]) if is_secret else None
 
 
-def _behind_flag(text: str, at: int, name: str) -> Given:
+def _behind_flag(text: str, at: int, name: str) -> FoundSecret:
     match = _FLAG_VALUE.match(text, at)
     if not match or not _FLAG_BEFORE.search(text, max(0, at - 33), at):
         return None
@@ -341,18 +350,20 @@ def _behind_flag(text: str, at: int, name: str) -> Given:
     return (match.start(3), match[3]) if is_secret else None
 
 
-def _behind(pattern: re.Pattern[str], before: re.Pattern[str], reach: int, text: str, at: int, name: str) -> Given:
-    """The value that a pattern finds behind a name, if what stands within reach before it is as it must be."""
+def _behind(
+    pattern: re.Pattern[str], before: re.Pattern[str], reach: int, text: str, at: int, name: str
+) -> FoundSecret:
+    """Return the value that a pattern finds behind a name, if the text before the name matches too."""
     match = pattern.match(text, at)
     if not match or not before.search(text, max(0, at - reach), at):
         return None
     return (match.start(3), match[3]) if looks_real(name, match[3], quoted=True, tight=True) else None
 
 
-def _told(text: str, at: int, name: str) -> Given:
-    match = _TOLD.match(text, at)
+def _stated(text: str, at: int, name: str) -> FoundSecret:
+    match = _STATED.match(text, at)
     if not match or name.lower() == "pass":
         return None
     value = match[3].rstrip(".,;:!)*")
     is_mine = _MINE.search(text, max(0, at - 40), at) is not None and not match[4].strip(" .,;:!)]}\"'`")
-    return (match.start(3), value) if looks_told(name, value, mine=is_mine) else None
+    return (match.start(3), value) if looks_stated(name, value, mine=is_mine) else None

@@ -1,18 +1,18 @@
-"""Which rules a text can need, told by its words. Called by `rules` once for an event.
+"""Selection of the rules that a text can need, by its words. Called by `redact` once for an event.
 
-To look for 250 literals one by one took two thirds of redaction; the words of a text are gathered in one pass."""
+A search for 250 literals one by one took two thirds of redaction; the words of a text are collected in one pass."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-# Words are letters and digits of ASCII, in small letters; all else is between them.
+# Words are ASCII letters and digits in lower case; everything else separates words.
 _TO_WORDS = bytes(byte if byte < 128 and chr(byte).isalnum() else ord(" ") for byte in range(256)).lower()
-# What would be glued to the word behind it.
+# Escapes that would be glued to the next word.
 _ESCAPES = re.compile(rb"\\[nrt]|\\u00[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}")
 _HEADS = (3, 4)
-# How words end and what long words hold that a token is glued to: `xghp_`, `keyAKIA…`.
+# Ends of words and parts of long words with a glued token: `xghp_`, `keyAKIA…`.
 _TAILS = tuple(b"ghp gho ghu ghs ghr npm pypi glpat xoxb xoxp shpat dckr hvs sk rk".split())
 _INSIDE = (b"akia", b"asia", b"aiza")
 _BEGUN = b"*"
@@ -20,17 +20,17 @@ _BEGUN = b"*"
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern, compiled on first use: all 300 would take 40 ms of every start."""
+    """Return the pattern, compiled on first use: all 300 would take 40 ms of every start."""
     return re.compile(pattern)
 
 
 class Signs:
-    """The signs of many rules. A sign is a literal of which the words must occur in the text, in any order; of one
-    that ends within a word the first letters of that must. A sign after `*` is looked for as it is."""
+    """Signs of many rules. A sign is a literal whose words must occur in the text, in any order; the first letters are
+    enough for a word that goes on. A sign after `*` is searched literally."""
 
     def __init__(self, of_rules: Iterable[Sequence[str]]) -> None:
         self._rules: defaultdict[bytes, list[tuple[frozenset[bytes], int]]] = defaultdict(list)
-        """By the first part of a sign: all its parts, and the number of the rule."""
+        """By the first part of a sign: all parts, and the number of the rule."""
         self._literals: list[tuple[str, int]] = []
         for number, signs in enumerate(of_rules):
             for sign in signs:
@@ -44,16 +44,16 @@ class Signs:
         self._heads = {part[1:] for part in every if part.startswith(_BEGUN)}
 
     def seen_in(self, text: str) -> set[int]:
-        """The numbers of the rules that a text, or any part of it, can need."""
+        """Return the numbers of the rules that a text, or any part of it, can need."""
         words = _words_of(text)
-        seen = self._words & words
-        in_one = b" ".join(words) + b" "
-        seen.update(tail for tail in _TAILS if tail + b" " in in_one)
-        seen.update(_BEGUN + part for part in _INSIDE if part in in_one)
+        parts_seen = self._words & words
+        joined = b" ".join(words) + b" "
+        parts_seen.update(tail for tail in _TAILS if tail + b" " in joined)
+        parts_seen.update(_BEGUN + part for part in _INSIDE if part in joined)
         for length in _HEADS:
-            seen |= {_BEGUN + head for head in self._heads & {word[:length] for word in words}}
-        found = {number for part in seen for parts, number in self._rules.get(part, ()) if parts <= seen}
-        return found.union(number for literal, number in self._literals if literal in text)
+            parts_seen |= {_BEGUN + head for head in self._heads & {word[:length] for word in words}}
+        rules = {number for part in parts_seen for parts, number in self._rules.get(part, ()) if parts <= parts_seen}
+        return rules.union(number for literal, number in self._literals if literal in text)
 
 
 def _words_of(text: str) -> set[bytes]:
@@ -64,7 +64,7 @@ def _words_of(text: str) -> set[bytes]:
 
 
 def _parts(sign: str) -> list[bytes]:
-    """The words of a sign; the last as its first letters if the sign ends within it."""
+    """Return the words of a sign; the last word as its first letters if the sign ends within a word."""
     parts = sign.encode().translate(_TO_WORDS).split()
     if sign[-1].isalnum():
         parts[-1] = _BEGUN + parts[-1][: max(_HEADS)]

@@ -14,7 +14,7 @@ _NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
 _BEGIN_KEY = re.compile(rf"-----BEGIN {_NAME}-----|---- BEGIN {_NAME} ----")
 _END_KEY = re.compile(rf"-----END {_NAME}-----|---- END {_NAME} ----")
 _KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{20,}")
-# The next line of a key, behind whatever a listing, a log, a search or an escape puts before it.
+# The next line of a key, behind the prefix of a listing, a log, a search or an escape.
 _KEY_LINE = re.compile(r"[^\x00]{0,100}?(?<![A-Za-z0-9+/])([A-Za-z0-9+/]{16,}+={0,2})")
 _KEY_HEADER = re.compile(r"[^\x00]{0,100}?(?:Proc-Type|DEK-Info|Version|Comment): ?[^\r\n\\]{0,100}")
 _MAX_HEADERS = 4
@@ -26,7 +26,7 @@ _CUT_LINE = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}+={0,2}$")
 _LINE_BREAKS = re.compile(r"((?:\r|\n|\\r|\\n|\x1e)+)")
 _MAX_KEY_LENGTH = 64_000
 
-# How the bodies of keys begin, should the line above be missing: PKCS#8 of RSA and of curves, PKCS#1, SEC 1, OpenSSH.
+# Beginnings of key bodies without a BEGIN line: PKCS#8 of RSA and of curves, PKCS#1, SEC 1, OpenSSH.
 _BODIES = (
     "BgkqhkiG9w0BAQEFAASC", "BgkqhkiG9w0BBQ0w", "AgEAMBMGByqGSM49", "AgEAMBAGByqGSM49", "MC4CAQAwBQYDK2V",
     "IBAAKC", "MHcCAQEEI", "MIGkAgEBBD", "b3BlbnNzaC1rZXktdjE",
@@ -51,7 +51,7 @@ _JWT = re.compile(r"([A-Za-z0-9_-]{11,}+)((?:\.[A-Za-z0-9_-]*+){2,4})?")
 
 
 def without_keys(text: str) -> str:
-    """The text without private keys, in whatever they are wrapped."""
+    """Return the text without private keys, in any wrapping."""
     if "PRIVATE KEY" in text:
         text = _without_pem(text)
     if any(body in text for body in _BODIES):
@@ -66,30 +66,30 @@ def without_keys(text: str) -> str:
 
 
 def without_jwts(text: str) -> str:
-    """The text without JSON web tokens, signed or encrypted."""
+    """Return the text without JSON web tokens, signed or encrypted."""
     parts: list[str] = []
     done = 0
     at = text.find("eyJ")
     while at >= 0:
         end = at + 3
-        if _JWT_EDGE.match(text, at) and (found := _JWT.match(text, at)):
-            # A part without a dot behind it is passed over whole: it may begin again and again ("-eyJ-eyJ…").
-            end = found.end()
-            if found[2] and any(len(part) >= 8 for part in found[2].split(".")):
+        if _JWT_EDGE.match(text, at) and (match := _JWT.match(text, at)):
+            # A part without a following dot is skipped whole, because it may repeat its beginning ("-eyJ-eyJ…").
+            end = match.end()
+            if match[2] and any(len(part) >= 8 for part in match[2].split(".")):
                 parts += (text[done:at], "[redacted:jwt]")
                 done = end
         at = text.find("eyJ", end)
     return "".join(parts) + text[done:] if parts else text
 
 
-def _encoded_key(found: re.Match[str]) -> str:
-    """A PEM block in base64, as in a kubeconfig: keys go, certificates stay."""
-    whole = min(len(found[1]) // 4 * 4, 80)
-    return _MARK if b"PRIVATE KEY" in binascii.a2b_base64(found[1][:whole]) else found[0]
+def _encoded_key(match: re.Match[str]) -> str:
+    """Return a mark for a PEM key in base64, as in a kubeconfig; certificates stay."""
+    whole = min(len(match[1]) // 4 * 4, 80)
+    return _MARK if b"PRIVATE KEY" in binascii.a2b_base64(match[1][:whole]) else match[0]
 
 
 def _without_pem(text: str) -> str:
-    """PEM blocks out, whole or cut off at either end; a header without a body is no secret."""
+    """Return the text without PEM blocks, whole or cut off at either end; a header without a body is no secret."""
     parts: list[str] = []
     at = 0
     begin, end = _BEGIN_KEY.search(text), _END_KEY.search(text)
@@ -113,27 +113,27 @@ def _without_pem(text: str) -> str:
 
 
 def _end_of_lines(text: str, start: int) -> int:
-    """Where the body of a key without an END stops; `start` itself when no body follows."""
+    """Return the end of a key's body without an END line; `start` if no body follows."""
     at = _after_headers(text, start)
-    longest = 0
+    max_length = 0
     while (line := _KEY_LINE.match(text, at)) and _is_line_of_key(line[1]):
         at = line.end()
-        longest = max(longest, len(line[1]))
-        if len(line[1]) < longest:
+        max_length = max(max_length, len(line[1]))
+        if len(line[1]) < max_length:
             break  # only the last line of a key is shorter than the others
-    if longest and (last := _KEY_END.match(text, at)):
+    if max_length and (last := _KEY_END.match(text, at)):
         at = last.end()
-    return at if longest else start
+    return at if max_length else start
 
 
 def _is_line_of_key(line: str) -> bool:
-    """Whether it is base64 of what is random; a short one may be a name in code."""
+    """Return whether a line is base64 of random data; a short line may be a name in code."""
     is_mixed = line.lower() != line and line.upper() != line and has_digit_and_letter(line)
     return is_mixed if len(line) >= _WHOLE_LINE else is_mixed_up(line)
 
 
 def _after_headers(text: str, at: int) -> int:
-    """Where the headers of an encrypted key end."""
+    """Return the end of the headers of an encrypted key."""
     for _ in range(_MAX_HEADERS):
         if not (header := _KEY_HEADER.match(text, at)):
             break
@@ -142,7 +142,7 @@ def _after_headers(text: str, at: int) -> int:
 
 
 def _without_tails(text: str) -> str:
-    """The text without the lines before an END whose BEGIN was cut away."""
+    """Return the text without the lines before an END line whose BEGIN line is missing."""
     parts: list[str] = []
     at = 0
     for end in _END_KEY.finditer(text) if "PRIVATE KEY" in text else ():
@@ -153,18 +153,18 @@ def _without_tails(text: str) -> str:
 
 
 def _start_of_lines(text: str, begin: int, end: int) -> int:
-    """Where the body of a key that stops at `end` starts, not before `begin`; `end` itself when there is none."""
+    """Return the start of a key's body that stops at `end`, not before `begin`; `end` without a body."""
     pieces = _LINE_BREAKS.split(text[begin:end])  # lines, and the breaks between them
-    kept = len(pieces)
-    while kept and (kept % 2 == 0 or _is_of_key(pieces[kept - 1], is_last=kept > len(pieces) - _SHORT_LINES)):
-        kept -= 1
-    body = pieces[kept + kept % 2 :]
-    if kept and (first := _CUT_LINE.search(pieces[kept - 1])):
-        body = [first[0], *pieces[kept:]]
+    count = len(pieces)
+    while count and (count % 2 == 0 or _is_of_key(pieces[count - 1], is_last=count > len(pieces) - _SHORT_LINES)):
+        count -= 1
+    body = pieces[count + count % 2 :]
+    if count and (first := _CUT_LINE.search(pieces[count - 1])):
+        body = [first[0], *pieces[count:]]
     return end - sum(map(len, body)) if any(_KEY_BODY.search(piece) for piece in body) else end
 
 
 def _is_of_key(line: str, *, is_last: bool) -> bool:
-    """Whether a line is one of a key; only the last ones may be short, the checksum among them."""
-    found = _TAIL_LINE.fullmatch(line)
-    return found is not None and (is_last or len(found[1] or "") >= 16)
+    """Return whether a line belongs to a key; only the last lines may be short, with the checksum."""
+    match = _TAIL_LINE.fullmatch(line)
+    return match is not None and (is_last or len(match[1] or "") >= 16)

@@ -1,8 +1,7 @@
-"""Secrets out of text, before any database or model sees it; paths, ids and hashes stay.
+"""Removal of secrets from text, before any database or model gets it; paths, ids and hashes stay.
 
-Called by the worker on every event it takes in. Never raises and never reports what it found.
-
-The rules that an event needs, found once for all of its texts: most events need none."""
+Called by the worker for every event. Never raises and never reports secrets. The rules that an event needs are selected
+once for all of its texts: most events need none."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.safety.connection_secrets import CONNECTIONS
 from claude_mem_lite.safety.named_secrets import is_secret_member, is_secret_name, small, without_named, words_in
-from claude_mem_lite.safety.positional_secrets import COMMANDS, MARK, Spot
+from claude_mem_lite.safety.positional_secrets import MARK, Spot, spots
 from claude_mem_lite.safety.prefilter import Signs
 from claude_mem_lite.safety.private_keys import JWT_SIGNS, KEY_SIGNS, without_jwts, without_keys
 from claude_mem_lite.safety.secret_commands import SIGNS as REVEALING_SIGNS
@@ -20,12 +18,11 @@ from claude_mem_lite.safety.secret_commands import is_bare, prints_secret, witho
 from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_password_name, is_worth_finding, looks_real
 from claude_mem_lite.safety.token_formats import Format, formats
 
-_SPOTS = (*CONNECTIONS, *COMMANDS)
 _KEYS, _JWTS, _REVEALING, _FIRST_RULE = 0, 1, 2, 3
-_SHORTEST = 8
-# Colours hide a token that `grep` found, and are taken out later on.
-_UNSEEN = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+(?=[!-~！-～])")
-# Letters, digits and signs of tokens as wide as Chinese characters, which are the same 0xFEE0 further on.
+_MIN_LENGTH = 8
+# Colours hide a token found by `grep`, and are removed later on.
+_INVISIBLE = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+(?=[!-~！-～])")
+# Full-width letters, digits and signs of tokens, at an offset of 0xFEE0.
 _WIDE = re.compile("[０-９Ａ-Ｚａ-ｚ]")
 _RUN = re.compile(r"[!-~０-９Ａ-Ｚａ-ｚ＿－．]+")
 _TO_NARROW = {ord(wide): ord(wide) - 0xFEE0 for wide in map(chr, range(0xFF01, 0xFF5F))}
@@ -33,8 +30,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What may be in a text, and in `found` what was taken out of it that has no form of its own."""
+class RedactionRules:
+    """Rules that a text may need, and in `removed` the secrets without a format of their own."""
 
     has_keys: bool
     has_jwts: bool
@@ -42,36 +39,36 @@ class Rules:
     spots: list[Spot]
     words: list[str]
     reveals: bool = False
-    """A command is among the texts that prints nothing but a secret."""
-    found: set[str] = field(default_factory=set)
+    """True if a command among the texts prints nothing but a secret."""
+    removed: set[str] = field(default_factory=set)
 
     def known_out(self, text: str) -> str:
-        """The text without colours and without secrets of a known form."""
+        """Return the text without colours and without secrets of a known format."""
         text = _plain(text)
         if self.has_keys:
             text = without_keys(text)
         if self.has_jwts:
             text = without_jwts(text)
-        for one in self.formats:
-            text = one.without(text)
+        for format_ in self.formats:
+            text = format_.without(text)
         return text
 
     def out(self, text: str) -> str:
-        """The text without secrets."""
-        if len(text) < _SHORTEST:
+        """Return the text without secrets."""
+        if len(text) < _MIN_LENGTH:
             return text
         text = self.known_out(text)
         for spot in self.spots:
-            text = spot.without(text, self.found)
+            text = spot.without(text, self.removed)
         if self.reveals:
-            text = without_revealed(text, self.found)
-        return without_named(text, self.words, self.found) if self.words else text
+            text = without_revealed(text, self.removed)
+        return without_named(text, self.words, self.removed) if self.words else text
 
 
 @cache
 def all_rules() -> tuple[Format | Spot, ...]:
-    """Return the formats and spots, in the order in which they are applied."""
-    return (*formats(), *_SPOTS)
+    """Return the formats and spots, in the order of application."""
+    return (*formats(), *spots())
 
 
 @cache
@@ -79,12 +76,12 @@ def _signs() -> Signs:
     return Signs([KEY_SIGNS, JWT_SIGNS, REVEALING_SIGNS, *(rule.signs for rule in all_rules())])
 
 
-def rules_for(text: str) -> Rules:
-    """The rules that can change a text, or any part of it."""
+def rules_for(text: str) -> RedactionRules:
+    """Return the rules that can change a text, or any part of it."""
     text = _plain(text)
     seen = sorted(_signs().seen_in(text))
     rules = [all_rules()[number - _FIRST_RULE] for number in seen if number >= _FIRST_RULE]
-    return Rules(
+    return RedactionRules(
         has_keys=_KEYS in seen,
         has_jwts=_JWTS in seen,
         formats=[rule for rule in rules if isinstance(rule, Format)],
@@ -95,24 +92,24 @@ def rules_for(text: str) -> Rules:
 
 
 def _plain(text: str) -> str:
-    """The text without colours, and without what hides a token in it: characters that are not seen, and wide ones."""
+    """Return the text without colours, invisible characters and full-width characters, which hide tokens."""
     if "\x1b" in text:
         text = _COLOURS.sub("", text)
     if text.isascii():
         return text
-    text = _UNSEEN.sub("", text)
+    text = _INVISIBLE.sub("", text)
     return _RUN.sub(_narrow, text) if _WIDE.search(text) else text
 
 
 def _narrow(run: re.Match[str]) -> str:
-    return run[0] if run[0].isascii() or len(run[0]) < _SHORTEST else run[0].translate(_TO_NARROW)
+    return run[0] if run[0].isascii() or len(run[0]) < _MIN_LENGTH else run[0].translate(_TO_NARROW)
 
 
 _JOIN = "\n\x1e"
-_DEEPEST = 200
+_MAX_DEPTH = 200
 _MAX_SOUGHT = 200
-# What tells events apart: `/srv/token=one` and `/srv/token=two` are two projects.
-_NAMES_THE_EVENT = frozenset(
+# Fields that identify an event: `/srv/token=one` and `/srv/token=two` are two projects.
+_IDENTIFYING_FIELDS = frozenset(
     ("cwd", "session_id", "transcript_path", "hook_event_name", "tool_name", "prompt_id", "agent_id")
 )
 _USER_FLAGS = ("-u", "-U", "--user", "--proxy-user")
@@ -121,27 +118,27 @@ _HEADERS = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 
 
 def redact(text: str) -> str:
-    """The text with every secret replaced by `[redacted:KIND]`."""
+    """Return the text with every secret replaced by `[redacted:KIND]`."""
     rules = rules_for(text)
     cleaned = rules.out(text)
-    return _without(_sought(rules.found), cleaned)
+    return _without(_sought(rules.removed), cleaned)
 
 
 def redact_json(value: JsonValue) -> JsonValue:
-    """The same over every string of a JSON value, keys included; a list of strings is also read as one text.
+    """Redact every string of a JSON value, keys included; a list of strings is also read as one text.
 
-    A secret that one string gives away is taken out of all others too; members that name the event keep theirs,
-    unless it is of a known form."""
+    A secret found in one string is removed from all others too; fields that identify the event lose only secrets of a
+    known format."""
     rules = rules_for(_JOIN.join(texts_of(value)))
     cleaned = _json(_without_printed(value) if rules.reveals else value, 0, rules)
-    sought = _sought(rules.found)
+    sought = _sought(rules.removed)
     return _everywhere(sought, cleaned, 0) if sought else cleaned
 
 
 def _without_printed(value: JsonValue) -> JsonValue:
-    """The event of a command that prints nothing but a secret, without what it printed."""
-    given = value.get("tool_input") if isinstance(value, Mapping) else None
-    command = given.get("command") if isinstance(given, Mapping) else None
+    """Return an event without its output if the command prints nothing but a secret."""
+    tool_input = value.get("tool_input") if isinstance(value, Mapping) else None
+    command = tool_input.get("command") if isinstance(tool_input, Mapping) else None
     if not isinstance(value, Mapping) or not isinstance(command, str) or not prints_secret(command):
         return value
     return {**value, "tool_response": _without_bare(value.get("tool_response"))}
@@ -156,10 +153,10 @@ def _without_bare(response: JsonValue) -> JsonValue:
 
 
 def texts_of(value: JsonValue, depth: int = 0) -> Iterator[str]:
-    """Every string of a JSON value, keys included."""
+    """Yield every string of a JSON value, keys included."""
     if isinstance(value, str):
         yield value
-    elif depth > _DEEPEST:
+    elif depth > _MAX_DEPTH:
         return
     elif isinstance(value, Mapping):
         for key, item in value.items():
@@ -170,9 +167,9 @@ def texts_of(value: JsonValue, depth: int = 0) -> Iterator[str]:
             yield from texts_of(item, depth + 1)
 
 
-def _sought(found: set[str]) -> list[str]:
-    """What to look for elsewhere, longest first: a secret may be part of another."""
-    return sorted(filter(is_worth_finding, found), key=lambda value: (-len(value), value))[:_MAX_SOUGHT]
+def _sought(removed: set[str]) -> list[str]:
+    """Return the secrets to remove elsewhere, longest first: a secret may be part of another."""
+    return sorted(filter(is_worth_finding, removed), key=lambda value: (-len(value), value))[:_MAX_SOUGHT]
 
 
 def _without(sought: list[str], text: str) -> str:
@@ -187,7 +184,7 @@ def _everywhere(sought: list[str], value: JsonValue, depth: int) -> JsonValue:
     if isinstance(value, Mapping):
         return {
             _without(sought, key): item
-            if depth == 0 and key in _NAMES_THE_EVENT
+            if depth == 0 and key in _IDENTIFYING_FIELDS
             else _everywhere(sought, item, depth + 1)
             for key, item in value.items()
         }
@@ -196,10 +193,10 @@ def _everywhere(sought: list[str], value: JsonValue, depth: int) -> JsonValue:
     return value
 
 
-def _json(value: JsonValue, depth: int, rules: Rules) -> JsonValue:
+def _json(value: JsonValue, depth: int, rules: RedactionRules) -> JsonValue:
     if isinstance(value, str):
         return rules.out(value)
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return None
     if isinstance(value, Mapping):
         return {rules.out(key): _member(value, key, depth, rules) for key in value}
@@ -211,40 +208,40 @@ def _json(value: JsonValue, depth: int, rules: Rules) -> JsonValue:
     return value
 
 
-def _member(value: Mapping[str, JsonValue], key: str, depth: int, rules: Rules) -> JsonValue:
+def _member(value: Mapping[str, JsonValue], key: str, depth: int, rules: RedactionRules) -> JsonValue:
     item = value[key]
     named = value.get("name", value.get("key"))
     name = named if key == "value" and isinstance(named, str) else key
     if not isinstance(item, str):
         return _secret_items(name, item, depth, rules) if is_secret_name(name) else _json(item, depth + 1, rules)
-    if depth == 0 and key in _NAMES_THE_EVENT:
+    if depth == 0 and key in _IDENTIFYING_FIELDS:
         return rules.known_out(item)
     if is_secret_member(name, item):
-        rules.found.add(item)
+        rules.removed.add(item)
         return MARK
     if name.lower() in _HEADERS:
         return rules.out(f"{name}: {item}").removeprefix(f"{name}: ")
     return rules.out(item)
 
 
-def _secret_items(name: str, item: JsonValue, depth: int, rules: Rules) -> JsonValue:
-    """What a secret's name is given that is no string: the number of a password, or a list of secrets."""
+def _secret_items(name: str, item: JsonValue, depth: int, rules: RedactionRules) -> JsonValue:
+    """Redact values of a secret's name that are no strings: a numeric password, or a list of secrets."""
     if isinstance(item, int) and abs(item) >= 1000 and is_password_name(name) and not name.lower().endswith("pass"):
         return MARK
-    if isinstance(item, Sequence) and all(isinstance(one, str) for one in item):
-        return [_member({name: one}, name, depth + 1, rules) for one in item]
+    if isinstance(item, Sequence) and all(isinstance(secret, str) for secret in item):
+        return [_member({name: secret}, name, depth + 1, rules) for secret in item]
     return _json(item, depth + 1, rules)
 
 
-def _strings(strings: list[str], rules: Rules) -> list[JsonValue]:
-    """A list of lines: a key spread over them is found, and what follows a `--password` is one."""
+def _strings(strings: list[str], rules: RedactionRules) -> list[JsonValue]:
+    """Redact a list of lines: finds a key spread over lines, and the value after a `--password`."""
     if not strings:
         return []
     result: list[JsonValue] = []
     flag = ""
     for line in rules.out(_JOIN.join(strings)).split(_JOIN):
         if flag.startswith("-") and is_secret_name(flag) and looks_real(flag, line, quoted=True, tight=True):
-            rules.found.add(line)
+            rules.removed.add(line)
             result.append(MARK)
         else:
             result.append(_without_password(line, rules) if flag in _USER_FLAGS else line)
@@ -252,10 +249,10 @@ def _strings(strings: list[str], rules: Rules) -> list[JsonValue]:
     return result
 
 
-def _without_password(user: str, rules: Rules) -> str:
-    """`USER:PASSWORD` without the latter; `1000:1000` are the ids of a user and a group."""
+def _without_password(user: str, rules: RedactionRules) -> str:
+    """Return `USER:PASSWORD` without the password; `1000:1000` are the ids of a user and a group."""
     name, colon, password = user.partition(":")
     if not has_digit_and_letter(password) or len(password) < _MIN_PASSWORD_LENGTH or "/" in user:
         return user
-    rules.found.add(password)
+    rules.removed.add(password)
     return name + colon + MARK

@@ -1,11 +1,11 @@
-"""Commands that print a secret and nothing else: what they print has neither a name nor a form. Called by `redact` on a
-call of a shell with its output, and by `rules` on texts that show both."""
+"""Commands that print nothing but a secret, without a name or a format. Called by `redact` for shell calls with their
+output, and for texts that show both."""
 
 from collections.abc import Iterator
 
-from claude_mem_lite.safety.unescaped_view import View, body_of_line
+from claude_mem_lite.safety.unescaped_view import UnescapedView, body_of_line
 
-# Parts of a command, in this order. Plain literals: they are looked for in every text.
+# Parts of a command, in this order. Plain literals, because every text is searched for them.
 _REVEALING: tuple[tuple[str, ...], ...] = (
     *(("kubectl ", "secret", f"base64 {flag}") for flag in ("-d", "-D", "--decode")),
     *(("kubectl create token",), ("kubeadm token create",), ("vault ", "-field"), ("vault print token",)),
@@ -28,25 +28,25 @@ _PROMPTS = "$#>%"
 
 
 def prints_secret(command: str) -> bool:
-    """Whether all that a command prints is a secret."""
+    """Return whether a command prints nothing but a secret."""
     return any(_has(command[:_MAX_COMMAND], parts) for parts in _REVEALING)
 
 
 def is_bare(output: str) -> bool:
-    """Whether an output is a few words without blanks, each on a line of its own."""
+    """Return whether an output is a few words without blanks, each on its own line."""
     if len(output) > _MAX_OUTPUT:
         return False
     words, lines = output.split(), output.strip().splitlines()
     return 0 < len(words) <= _MAX_LINES and len(words) == len(lines) and len(output.strip()) >= _MIN_SECRET
 
 
-def without_revealed(text: str, found: set[str]) -> str:
-    """The text without what stands on the line below such a command."""
-    view = View(text)
+def without_revealed(text: str, removed: set[str]) -> str:
+    """Return the text without the line below such a command."""
+    view = UnescapedView(text)
     parts: list[str] = []
     done = 0
     for start, end in _revealed(view.text):
-        found.add(view.text[start:end])
+        removed.add(view.text[start:end])
         start, end = view.original(start, end)
         if start >= done:
             parts += (text[done:start], "[redacted:secret]")
@@ -73,7 +73,7 @@ def _below(text: str, parts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
 
 
 def _only_word(text: str, start: int) -> tuple[int, int] | None:
-    """Return the one word of a line."""
+    """Return the only word of a line."""
     end = text.find("\n", start, start + _MAX_COMMAND)
     end = end if end >= 0 else min(len(text), start + _MAX_COMMAND)
     start = body_of_line(text, start, end)

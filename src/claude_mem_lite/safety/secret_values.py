@@ -1,7 +1,9 @@
-"""Whether the value that stands where a secret would is one, or a placeholder, a type, a reference or a sentence.
+"""Judgement of values at the position of a secret: a secret, or a placeholder, a type, a reference or a sentence.
 
-Called by the modules that find such values. Knows nothing of the text around it but the name."""
+Called by the modules that find such values. Only `is_argument` and `is_setting`, for passwords that are plain words,
+use more context than the name: the line."""
 
+import binascii
 import re
 from itertools import islice
 
@@ -24,7 +26,7 @@ _AFTER_BRACKET = re.compile(r"[)\]}]\w")
 _PATH_LIKE = re.compile(
     r"(?:\.{0,2}|~)/[\w./@+-]+$|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}$|[a-z0-9_-]+(?:/[a-z0-9._-]+){2,}$"
 )
-# Words of a path are not that long.
+# Words of a path are shorter.
 _BASE64 = re.compile(r"(?=[A-Za-z0-9+/]*[A-Za-z0-9+]{10})[A-Za-z0-9+/]{30,}={0,2}$")
 _CLOSER = re.compile(r"[)\]}](?!\w)")
 _MAX_BRACKETS = 8
@@ -38,12 +40,12 @@ _TECHNICAL = re.compile(
     r"(?i)(?:sha|md|base|argon|pbkdf|scrypt|bcrypt|utf|aes|rsa|hs|rs|es|ed|oauth|http|v|x)[-_]?\d{1,4}(?:[.-][\w.-]*|[a-z]{0,3})$|\d{1,3}[-–]?[a-z-]+$"
     r"|[a-z]+(?:[-/'’][a-z]+)+$"
 )
-# A constant or a state about secrets: FORCE_CHANGE_PASSWORD, no-password-required.
+# Constant or state about secrets: FORCE_CHANGE_PASSWORD, no-password-required.
 _ABOUT = re.compile(
     r"(?=[A-Za-z_ -]*(?i:pass|secret|token|key|credential))(?:[A-Z]+(?:_[A-Z]+)+|[a-z]+(?:[_ -][a-z]+)+|[A-Z_]+)$"
 )
 _TEMPLATE = re.compile(r"\{[\w.()\[\]]{1,60}\}")
-# Capitals, small letters and digits in any order, as in no word: at most eight small letters in a row.
+# Capitals, small letters and digits in random order: at most eight small letters in a row.
 _RANDOM = re.compile(r"[A-Za-z0-9+/_.~-]++={0,2}$")
 _NO_RANDOM = re.compile(r"[a-z]{9}|([A-Za-z0-9+/_.~-])\1{4}")
 _NOT_RANDOM = re.compile(r"(?i)sha\d{1,3}[-:]|[\w-]+(?:\.[\w-]+)+\.?$|(?:[\w.-]+/){2,}[\w.-]*$|\d{4}-\d\d-\d\d")
@@ -67,22 +69,39 @@ _NO_PASSWORD = re.compile(
     r"|[0-9a-f]{7,12}$|[0-9a-f]{40}$|[0-9a-f]{8}-[0-9a-f]{4}-|[A-Z]+(?:_[A-Z0-9]+)+$|[a-z]+-\d{1,4}$|[a-z]{1,4}\d{1,4}$"
     r"|(?:[\w-]+/)+[\w.-]*$|\w+=|\w*:\d+$"
 )
-# A long value is judged by its beginning: each name inside it would make it be read again.
+# A long value is judged by its beginning: otherwise each name inside would read the value again.
 MAX_JUDGED = 120
+FoundSecret = tuple[int, str] | None
+"""Start and text of a secret."""
+_WORD = re.compile(r"(?![a-z-]*pass)[a-z]{6,40}(?:-[a-z]{2,20}){0,5}$")
+_LINE_BEFORE = re.compile(r"(?:\s{0,6}\d{1,6}[→:\t] ?|[+-])?(?:export |set |# ?)?[\w.-]{0,60}$")
+_MEMBER_BEFORE = re.compile(r"(?:\s{0,6}\d{1,6}[→\t])?[+-]?[ \t]{0,40}(?:- )?[\w.-]{0,60}$")
+_FLAG_OR_QUERY = re.compile(r"(?:(?<![\w-])--?|[?&])[\w.-]{0,40}$")
+# Not the arguments of a call.
+_CONNECTION = re.compile(
+    r"(?i)\b(?:host|hostaddr|server|data source|user id|uid|username|user|dbname|database)=[^(,]{0,200}$"
+)
+_SECTION = re.compile(r"(?m)(?:^(?:[+-]|\s{0,6}\d{1,6}[→\t])?|[\"'])\[[\w .:\"-]{1,60}\]\s*$")
+# Reach of the search: a text of one line must not be searched again for each of its words.
+_NEAR = 400
+_FLAG_REACH = 45
+_CONNECTION_REACH = 200
+_OTHER_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]{0,40}(?:[ =]|$)")
+_FLAG_END = re.compile(r"[\"']?[ \t]{0,8}(?:$|[\n|;&\\)]|--?[A-Za-z])")
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value only stands for one: a variable, a type, a mark, a word such as `changeme`."""
+    """Return whether a value is a placeholder: a variable, a type, a mark, a word such as `changeme`."""
     return _PLACEHOLDER.match(value) is not None
 
 
 def is_password_name(name: str) -> bool:
-    """Whether what bears the name is made up by people, so that hardly a rule holds for it."""
+    """Return whether people choose the values of this name, so that hardly any format rule applies."""
     return "pass" in name.lower() or "pw" in name.lower()
 
 
 def looks_real(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
-    """Whether the value given to a secret's name is one; `tight` when nothing stands between sign and value."""
+    """Return whether the value of a secret's name is a secret; `tight` if nothing separates sign and value."""
     if len(value) > MAX_JUDGED:
         if " " in value:
             return False
@@ -95,7 +114,7 @@ def looks_real(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
     if _PATH_LIKE.match(value):
         return False
     if not quoted and _CODE_START.match(value):
-        # A call ends with its bracket; passwords have them anywhere.
+        # A call ends with its bracket; passwords have brackets anywhere.
         is_call = value.startswith("function") or value.endswith("(")
         return is_password_name(name) and not is_call and bool(_AFTER_BRACKET.search(value))
     if " " in value.strip():
@@ -108,9 +127,9 @@ def looks_real(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
     return not _TEMPLATE.search(value) and _is_token(name, value, quoted=quoted, tight=tight)
 
 
-def looks_told(name: str, value: str, *, mine: bool) -> bool:
-    """Whether the value in "my password is VALUE" is one, and no word of a sentence; a plain word only if it ends
-    what somebody says of his own (`mine`)."""
+def looks_stated(name: str, value: str, *, mine: bool) -> bool:
+    """Return whether the value in "my password is VALUE" is a password, not a word of a sentence; a plain word only at
+    the end of a statement about an own password (`mine`)."""
     if len(value) < 6 or is_placeholder(value) or _TECHNICAL.match(value) or _CODE_START.match(value):
         return False
     if not is_password_name(name):
@@ -121,8 +140,8 @@ def looks_told(name: str, value: str, *, mine: bool) -> bool:
 
 
 def is_made_up(value: str, *, strict: bool) -> bool:
-    """Whether a word of a sentence or a cell of a table is a password or a token, and no plain word, number, name of
-    code, file, address or version; `strict` where nothing says that a password comes."""
+    """Return whether a word of a sentence or a cell of a table is a password or a token, not a plain word, number, name
+    in code, file, address or version; `strict` if nothing announces a password."""
     if len(value) < 6 or is_placeholder(value) or _NO_PASSWORD.match(value) or _CODE_START.match(value):
         return False
     if _PATH_LIKE.match(value) or _ABOUT.match(value) or not _LETTER.search(value):
@@ -133,14 +152,14 @@ def is_made_up(value: str, *, strict: bool) -> bool:
 
 
 def is_random(value: str, enough: int = 20) -> bool:
-    """Whether no person can have thought of it: of a length, mixed, without words, no path, no hash of a file."""
+    """Return whether a value is random: long enough, mixed, without words, no path, no file hash."""
     if not enough <= len(value) <= _MAX_OF_RANDOM or len(set(value)) * 5 < min(len(value), 32) * 2:
         return False
     return is_mixed_up(value) and _NOT_RANDOM.match(value) is None
 
 
 def is_mixed_up(value: str) -> bool:
-    """Whether capitals, small letters and digits change as in no word."""
+    """Return whether capitals, small letters and digits alternate as in no word."""
     if not _RANDOM.match(value) or value.lower() == value or value.upper() == value or _NO_RANDOM.search(value):
         return False
     return len(_DIGIT.findall(value)) >= 2
@@ -151,7 +170,7 @@ def has_digit_and_letter(value: str) -> bool:
 
 
 def bare(value: str) -> str:
-    """What belongs to a value without quotes: not the next member, nor the bracket or full stop behind it."""
+    """Return an unquoted value without the next member, and without a closing bracket or full stop."""
     if next_member := _NEXT_MEMBER.search(value, 1):
         value = value[: next_member.start()]
     for closer in islice(_CLOSER.finditer(value), _MAX_BRACKETS):
@@ -162,7 +181,7 @@ def bare(value: str) -> str:
 
 
 def is_worth_finding(value: str) -> bool:
-    """Whether a secret is so unlike any word that it may be taken out wherever else it stands."""
+    """Return whether a secret is so unlike any word that it may be removed everywhere else."""
     if len(value) < 8 or value.isdigit() or re.fullmatch(r"[a-z-]+|[a-z]+(?:_[a-z0-9]+)+", value):
         return False
     if re.fullmatch(r"[A-Za-z_.-]+", value):
@@ -206,6 +225,51 @@ def _is_token(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
 
 
 def _is_shuffled(value: str) -> bool:
-    """Whether capitals and small letters change more often than in words: a token without a digit is rare."""
+    """Return whether capitals and small letters alternate more often than in words: a token without a digit is rare."""
     changes = 2 * len(_CAPITALS.findall(value)) - value[0].isupper() - value[-1].isupper()
     return changes * 5 >= len(value) * 2
+
+
+def is_argument(text: str, start: int, value: str) -> bool:
+    """Return whether a plain word behind a password flag is a password: other flags before it, and nothing or a flag
+    after it, unlike prose."""
+    if not _WORD.match(value) or not _FLAG_END.match(text, start + len(value)):
+        return False
+    line = text[max(0, start - _NEAR) : start].rpartition("\n")[2]
+    return len(_OTHER_FLAG.findall(line)) >= 2
+
+
+def is_setting(text: str, at: int, start: int, value: str, name: str) -> bool:
+    """Return whether a plain word behind a password's name is a password: on a settings line, in an option, a query or
+    a connection string. `at` and `start` are the starts of name and value."""
+    if not is_password_name(name) or not _WORD.match(value) or is_placeholder(value) or value == name.lower():
+        return False
+    above, _, before = text[max(0, at - _NEAR) : at].rpartition("\n")
+    sign = text[at:start].lower().removeprefix(name.lower().lstrip("_")).strip("\"'\\")
+    if sign == "=" and (
+        _FLAG_OR_QUERY.search(before, max(0, len(before) - _FLAG_REACH))
+        or ("=" in before and _CONNECTION.search(before, max(0, len(before) - _CONNECTION_REACH)))
+    ):
+        return True
+    after, _, below = text[start + len(value) : start + _NEAR].partition("\n")
+    if after.strip(' \t"]}') and not after.lstrip().startswith("#"):
+        return False
+    if sign.strip() == "=":
+        return _LINE_BEFORE.fullmatch(before) is not None and (sign == "=" or _SECTION.search(above) is not None)
+    # Members of code end with commas and brackets.
+    is_code = above.rstrip().endswith((",", "{", "(", "[", ";")) or below.lstrip().startswith((")", "}", "]"))
+    return sign.strip() == ":" and _MEMBER_BEFORE.fullmatch(before) is not None and not is_code
+
+
+def is_user_and_password(value: str) -> bool:
+    """Return whether a value is base64 of `user:password`, as in a Basic header or docker's settings."""
+    try:
+        decoded = binascii.a2b_base64(value + "=" * (-len(value) % 4), strict_mode=True).decode()
+    except ValueError:
+        return False
+    return ":" in decoded and decoded.isprintable()
+
+
+def is_made_by_machine(value: str) -> bool:
+    """Return whether a value is a secret under any variable name."""
+    return is_random(value, 24) and sum(map(str.isdigit, value)) >= 3

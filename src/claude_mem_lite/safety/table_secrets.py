@@ -1,6 +1,6 @@
-"""Secrets in tables: CSV, Markdown, and what databases print. A name heads the column, or stands in the cell before.
+"""Secrets in tables: CSV, Markdown, and database output. The name is the column header, or the cell before.
 
-Called by `names` once for a text; each line is read at most twice."""
+Called by `named_secrets` once for a text; each line is read at most twice."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ IsName = Callable[[str], bool]
 
 
 def secrets_in_tables(text: str, positions: list[int], is_name: IsName) -> Iterator[Span]:
-    """Yield the secrets of tables whose header, or whose first cells, hold one of the names at these positions."""
+    """Yield the secrets of tables with a name at one of these positions in the header or in the first cells."""
     done = -1
     for at in positions:
         if at < done:
@@ -32,7 +32,7 @@ def secrets_in_tables(text: str, positions: list[int], is_name: IsName) -> Itera
         if done - start > _MAX_LINE:
             continue
         line = body_of_line(text, start, done)
-        separator = next((one for one in _SEPARATORS if one in text[line:done]), "")
+        separator = next((sign for sign in _SEPARATORS if sign in text[line:done]), "")
         if not separator:
             continue
         cells = list(_cells(text, line, done, separator))
@@ -46,7 +46,7 @@ def secrets_in_tables(text: str, positions: list[int], is_name: IsName) -> Itera
 
 
 def _columns(text: str, cells: list[Span], is_name: IsName) -> tuple[int, dict[int, str]] | None:
-    """Return how many cells a header has, and its columns of secrets by number."""
+    """Return the number of cells of a header, and its secret columns by number."""
     words = [text[start:end].strip(_AROUND) for start, end in cells]
     # The header may be the beginning of a string, behind a call or a tag.
     words[0] = _STRING_START.split(text[slice(*cells[0])])[-1].strip()
@@ -58,8 +58,8 @@ def _columns(text: str, cells: list[Span], is_name: IsName) -> tuple[int, dict[i
 
 
 def _rows(text: str, at: int, separator: str, count: int, names: dict[int, str]) -> Iterator[tuple[int, Span | None]]:
-    """Yield where each row ends, with the secrets in it, until a line is no row of the table."""
-    is_sure = False  # without a ruler any words may stand between separators
+    """Yield the end of each row with its secrets, up to the first line that is no row."""
+    is_sure = False  # without a ruler, any words may be between separators
     for _ in range(_MAX_ROWS):
         start = at + 1
         if start >= len(text):
@@ -78,7 +78,7 @@ def _rows(text: str, at: int, separator: str, count: int, names: dict[int, str])
 
 
 def _beside(text: str, cells: list[Span], is_name: IsName) -> Span | None:
-    """Return the secret in the cell behind its name: a line of a table of settings."""
+    """Return the secret in the cell behind its name: a line of a settings table."""
     for (a, b), (start, end) in pairwise(cells):
         name = text[a:b].strip(_AROUND).replace(" ", "_")
         if name and len(name) <= 40 and is_name(name):

@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from claude_mem_lite.models import Embedder, Filters, Hit, Memory, Passage, Weighed
-from claude_mem_lite.search.certainty import Certainty, rarity
-from claude_mem_lite.search.rank_fusion import RULE, RankingRule, Relevance, fuse
+from claude_mem_lite.models import Memory, Passage
+from claude_mem_lite.providers import Embedder
+from claude_mem_lite.search.rank_fusion import RULE, Certainty, RankingRule, Relevance, fuse, rarity
 from claude_mem_lite.search.vector_index import VectorIndex, snapshot
+from claude_mem_lite.search_values import Filters, Hit, ScoredMemory
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, passages, vectors
+from claude_mem_lite.store.index.ranking import SCORING_LIMITS, ScoringLimits
 from claude_mem_lite.text import matched_words, query_words
 
 _CANDIDATES = 100
@@ -69,8 +71,15 @@ class _Folded:
 class Search:
     """Search over a database, with the embedder and the vector index in memory. Safe to use from several threads."""
 
-    def __init__(self, embedder: Embedder, index: VectorIndex, rule: RankingRule = RULE) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        index: VectorIndex,
+        rule: RankingRule = RULE,
+        limits: ScoringLimits = SCORING_LIMITS,
+    ) -> None:
         self._rule = rule
+        self._limits = limits
         self._embedder = embedder
         self._index = index
         self._failed = False
@@ -91,7 +100,7 @@ class Search:
 
     def score_memories(
         self, db: sqlite3.Connection, query: str, words: Sequence[str], filters: Filters, limit: int
-    ) -> list[Weighed]:
+    ) -> list[ScoredMemory]:
         """Score memories on an absolute scale, so that a threshold can be applied; `search` only ranks.
 
         `words` are matched by the word index, and `query` by its vector."""
@@ -108,7 +117,7 @@ class Search:
 
             best = sorted(by_words.keys() | cosines, key=rough, reverse=True)[:limit]
             read = memories.by_seq(db, best)
-        return [Weighed(read[seq], by_words.get(seq, 0.0), cosines.get(seq)) for seq in best if seq in read]
+        return [ScoredMemory(read[seq], by_words.get(seq, 0.0), cosines.get(seq)) for seq in best if seq in read]
 
     def _cosines(
         self, db: sqlite3.Connection, query: str, by_words: Collection[int], filters: Filters
@@ -127,10 +136,10 @@ class Search:
         self.used_at = time.monotonic()
         self._vector("ready")
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Free the loaded data; the next search loads it again."""
-        self._index.let_go()
-        self._embedder.let_go()
+        self._index.release()
+        self._embedder.release()
 
     def _search(
         self, db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int, *, explained: bool
@@ -177,7 +186,7 @@ class Search:
     ) -> list[_Folded]:
         number = max(_CANDIDATES, 2 * limit)
         while True:
-            by_words = _by_words(db, words, filters, number)
+            by_words = _by_words(db, words, filters, number, self._limits)
             by_meaning = self._index.nearest(db, vector, filters, number) if vector else None
             relevant = fuse(by_words, by_meaning, self._rule)
             hits = self._hits(db, relevant, words[:_MAX_NAMED], now, limit)
@@ -234,9 +243,13 @@ def _is_latin(query: str) -> bool:
     return 2 * sum(char < "\u0250" for char in letters) >= len(letters)
 
 
-def _by_words(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> dict[int, float]:
-    scores = {vectors.of_memory(seq): score for seq, score in fts.search(db, words, filters, limit)}
-    return scores | {vectors.of_passage(seq): score for seq, score in passages.search(db, words, filters, limit)}
+def _by_words(
+    db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int, limits: ScoringLimits
+) -> dict[int, float]:
+    in_memories = fts.search(db, words, filters, limit, limits=limits)
+    in_passages = passages.search(db, words, filters, limit, limits)
+    scores = {vectors.of_memory(seq): score for seq, score in in_memories}
+    return scores | {vectors.of_passage(seq): score for seq, score in in_passages}
 
 
 def _foremost(relevant: Mapping[int, Relevance], number: int) -> list[int]:

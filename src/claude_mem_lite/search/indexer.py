@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.embed.embedder import parts_of
-from claude_mem_lite.models import Embedder, Memory, Passage
+from claude_mem_lite.models import Memory, Passage
+from claude_mem_lite.providers import Embedder
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, index_queue, passages, vectors
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from claude_mem_lite.models import Hit
+from claude_mem_lite.search_values import Hit
 from claude_mem_lite.text import matched_words, one_line, within
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")

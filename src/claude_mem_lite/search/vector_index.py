@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from claude_mem_lite.models import Filters
+from claude_mem_lite.search_values import Filters
 from claude_mem_lite.store.index import filter_tokens, vectors
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class VectorIndex:
         stored = vectors.exact(db, documents)
         return dict(zip(stored, sign_index.cosines(vector, list(stored.values())), strict=True)) if stored else {}
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Free the sketches; the next use loads them again."""
         with self._lock:
             self._sketches = None

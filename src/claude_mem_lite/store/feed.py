@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from claude_mem_lite.models import Kind, Origin, SessionStatus, Status
+from claude_mem_lite.models import Kind, Origin, Status
+from claude_mem_lite.responses.encoding import time_text
+from claude_mem_lite.responses.feed import FeedMemory, FeedSession, FeedTurn
 from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.text import one_line, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
@@ -19,6 +21,7 @@ _MAX_ASKED_LENGTH = 200
 _MAX_FILES = 5
 # Limit before white space is normalised.
 _MAX_READ = 2_000
+_PLAIN = "id kind status origin session project scope times_seen confidence made_by superseded_by".split()  # noqa: SIM905
 
 
 class FeedCursor(NamedTuple):
@@ -41,54 +44,10 @@ class FeedFilter:
     until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FeedEntry:
-    """Short form of a memory."""
-
-    id: str
-    kind: Kind
-    status: Status
-    origin: Origin
-    title: str
-    summary: str
-    files: tuple[str, ...]
-    session: str
-    project: str
-    scope: str
-    created_at: datetime
-    last_seen_at: datetime
-    times_seen: int
-    pinned: bool
-    confidence: float
-    made_by: str
-    superseded_by: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class TurnInBrief:
-    """Short form of a turn: the id of its passage and the beginning of its prompt."""
-
-    id: str
-    asked: str
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SessionInBrief:
-    id: str
-    headline: str
-    project: str
-    branch: str
-    status: SessionStatus
-    started_at: datetime
-    last_event_at: datetime
-    turns: int
-
-
 class FeedPage(NamedTuple):
     """Part of the feed, and the position of the next part; None at the end."""
 
-    entries: list[FeedEntry]
+    entries: list[FeedMemory]
     next: FeedCursor | None
 
 
@@ -110,7 +69,7 @@ def page(db: sqlite3.Connection, conditions: FeedFilter, before: FeedCursor | No
     return FeedPage([_entry(row) for row in shown], _cursor(shown[-1]) if len(newest) > limit else None)
 
 
-def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnInBrief]:
+def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, FeedTurn]:
     """Return the turn in which each of these memories was first seen, if the text of the turn is kept."""
     # `cross join` fixes the order: SQLite itself would begin with all turns, which takes a second among 100,000
     # memories.
@@ -126,14 +85,14 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnI
     )
     # Rows come newest first, so the oldest turn of a memory overwrites the others.
     return {
-        row["memory"]: TurnInBrief(
-            row["turn"], within(one_line(row["asked"] or row["tasks"]), _MAX_ASKED_LENGTH), text_to_time(row["at"])
+        row["memory"]: FeedTurn(
+            row["turn"], within(one_line(row["asked"] or row["tasks"]), _MAX_ASKED_LENGTH), _sent(row["at"])
         )
         for row in rows
     }
 
 
-def sessions_named(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, SessionInBrief]:
+def sessions_named(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, FeedSession]:
     """Return sessions by id, without unknown ids."""
     rows = db.execute(
         f"""select id, substr({TITLE}, 1, {_MAX_READ}) as headline,
@@ -143,12 +102,12 @@ def sessions_named(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Sess
         {"ids": json.dumps(list(ids))},
     )
     return {
-        row["id"]: SessionInBrief(
+        row["id"]: FeedSession(
             **{
                 **dict(row),
                 "headline": within(one_line(row["headline"]), MAX_SUMMARY_LENGTH),
-                "started_at": text_to_time(row["started_at"]),
-                "last_event_at": text_to_time(row["last_event_at"]),
+                "started_at": _sent(row["started_at"]),
+                "last_event_at": _sent(row["last_event_at"]),
             }
         )
         for row in rows
@@ -190,23 +149,17 @@ def _cursor(row: sqlite3.Row) -> FeedCursor:
     return FeedCursor(row["created_at"], row["seq"])
 
 
-def _entry(row: sqlite3.Row) -> FeedEntry:
-    return FeedEntry(
-        id=row["id"],
-        kind=row["kind"],
-        status=row["status"],
-        origin=row["origin"],
+def _entry(row: sqlite3.Row) -> FeedMemory:
+    return FeedMemory(
+        **{name: row[name] for name in _PLAIN},
         title=within(row["title"], MAX_SUMMARY_LENGTH),
         summary=within(row["summary"], MAX_SUMMARY_LENGTH),
         files=tuple(json.loads(row["files"])[:_MAX_FILES]),
-        session=row["session"],
-        project=row["project"],
-        scope=row["scope"],
-        created_at=text_to_time(row["created_at"]),
-        last_seen_at=text_to_time(row["last_seen_at"]),
-        times_seen=row["times_seen"],
+        created_at=_sent(row["created_at"]),
+        last_seen_at=_sent(row["last_seen_at"]),
         pinned=bool(row["pinned"]),
-        confidence=row["confidence"],
-        made_by=row["made_by"],
-        superseded_by=row["superseded_by"],
     )
+
+
+def _sent(stored: str) -> str:
+    return time_text(text_to_time(stored))

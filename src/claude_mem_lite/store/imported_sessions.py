@@ -5,7 +5,7 @@ forgotten sessions stay forgotten."""
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -91,15 +91,8 @@ def add(db: sqlite3.Connection, text: ImportedText, now: datetime) -> None:
     """Store a new text. A summary becomes the summary of its session, unless the session has a better or later one."""
     db.execute(
         """insert into prompts (turn, session, prompt_id, text, reply, tasks, created_at)
-           values (:turn, :session, :prompt_id, :asked, :told, '', :at)""",
-        {
-            "turn": text.turn,
-            "session": text.session,
-            "prompt_id": text.prompt_id,
-            "asked": text.asked,
-            "told": text.reply,
-            "at": time_to_text(text.at),
-        },
+           values (:turn, :session, :prompt_id, :asked, :reply, '', :at)""",
+        {**asdict(text), "at": time_to_text(text.at)},
     )
     db.execute(
         """update sessions set last_event_at = max(last_event_at, :at), started_at = min(started_at, :at)
@@ -135,11 +128,8 @@ def _add(db: sqlite3.Connection, session: ForeignSession) -> None:
              (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at, ended_at)
            values (:id, :project, :cwd, '', '', :source, :status, :at, :at, :ended_at)""",
         {
-            "id": session.id,
-            "project": session.project,
-            "cwd": session.cwd,
+            **asdict(session),
             "source": SOURCE,
-            "status": session.status,
             "at": time_to_text(session.started_at),
             "ended_at": time_to_text(session.ended_at) if session.ended_at else None,
         },

@@ -5,15 +5,14 @@ Written by the worker. No candidate is injected into a session before it has bec
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.sentence_words import denies
 from claude_mem_lite.store.ids import row_by_prefix, short_id
-from claude_mem_lite.text import one_line, stems, within
+from claude_mem_lite.text import denies, one_line, stems, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 State = Literal["unsure", "asked", "promoted", "accepted", "dismissed"]
@@ -56,6 +55,10 @@ class Candidate:
     """The id of the memory that the candidate has become or repeats."""
 
 
+_COLUMNS = tuple(field.name for field in fields(Candidate))
+_TIMES = ("created_at", "asked_at", "decided_at")
+
+
 class QuestionCount(NamedTuple):
     """The questions that a session was asked so far."""
 
@@ -96,7 +99,7 @@ def wording_of(sentence: str) -> str:
 def put(db: sqlite3.Connection, candidate: Candidate) -> None:
     """Store a candidate under its id, replacing an earlier version."""
     values = {**asdict(candidate), "wording": wording_of(candidate.sentence)}
-    values |= {name: time_to_text(at) if at else None for name, at in _times(candidate).items()}
+    values |= {name: time_to_text(at) if (at := getattr(candidate, name)) else None for name in _TIMES}
     columns = ", ".join(values)
     marks = ", ".join(f":{name}" for name in values)
     db.execute(f"insert or replace into lesson_candidates ({columns}) values ({marks})", values)
@@ -253,26 +256,6 @@ def forget_repetitions(
     return repetitions
 
 
-def _times(candidate: Candidate) -> dict[str, datetime | None]:
-    return {
-        "created_at": candidate.created_at,
-        "asked_at": candidate.asked_at,
-        "decided_at": candidate.decided_at,
-    }
-
-
 def _from_row(row: sqlite3.Row) -> Candidate:
-    return Candidate(
-        id=row["id"],
-        project=row["project"],
-        session=row["session"],
-        turn=row["turn"],
-        sentence=row["sentence"],
-        after_message=row["after_message"],
-        probability=row["probability"],
-        state=row["state"],
-        created_at=text_to_time(row["created_at"]),
-        asked_at=text_to_time(row["asked_at"]) if row["asked_at"] else None,
-        decided_at=text_to_time(row["decided_at"]) if row["decided_at"] else None,
-        memory=row["memory"],
-    )
+    values = {name: row[name] for name in _COLUMNS}
+    return Candidate(**values | {name: text_to_time(row[name]) if row[name] else None for name in _TIMES})

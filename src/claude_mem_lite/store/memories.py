@@ -39,7 +39,7 @@ def from_row(row: sqlite3.Row) -> Memory:
     return Memory(**values)
 
 
-def values_of(memory: Memory) -> dict[str, object]:
+def values_of(memory: Memory) -> dict[str, str | float | None]:
     """Return the stored values of a memory by field name."""
     values = {name: getattr(memory, name) for name in COLUMNS}
     for name in _LISTS:

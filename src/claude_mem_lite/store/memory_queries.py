@@ -10,11 +10,12 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import count, islice
 from typing import NamedTuple, get_args
 
-from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Kind, Memory, Session, Status
-from claude_mem_lite.store import memories
+from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory, Session, Status
+from claude_mem_lite.search_values import Filters
+from claude_mem_lite.store import memories, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.index import filter_tokens, fts
 from claude_mem_lite.store.memories import from_row
@@ -235,3 +236,31 @@ def of_turn(db: sqlite3.Connection, turn: str) -> list[Memory]:
         "select * from memories where id in (select value from json_each(:ids)) order by seq", {"ids": json.dumps(ids)}
     )
     return [from_row(row) for row in rows]
+
+
+def all_after(db: sqlite3.Connection, seq: int, project: str | None) -> Iterator[tuple[int, Memory]]:
+    """Return every memory behind a row number, in any status and in order of storing; or those of one project."""
+    of_project = "and (+project = :project or +scope = 'project:' || :project)" if project is not None else ""
+    rows = db.execute(
+        f"select * from memories where seq > :seq {of_project} order by seq", {"seq": seq, "project": project}
+    )
+    return ((row["seq"], from_row(row)) for row in rows)
+
+
+def count_all(db: sqlite3.Connection, project: str | None) -> int:
+    """Return the number of memories that `all_after` returns from the beginning."""
+    of_project = "where project = :project or scope = 'project:' || :project" if project is not None else ""
+    (number,) = db.execute(f"select count(*) from memories {of_project}", {"project": project}).fetchone()
+    return int(number)
+
+
+def count_of_project(db: sqlite3.Connection, project: str) -> int:
+    """Return the number of memories that were made in a project."""
+    (number,) = db.execute("select count(*) from memories where project = ?", (project,)).fetchone()
+    return int(number)
+
+
+def free_ids(db: sqlite3.Connection, turn: str) -> Iterator[str]:
+    """Yield ids of a turn that no memory has or had."""
+    ids = (short_id(turn, str(position)) for position in count())
+    return (id_ for id_ in ids if memories.find(db, id_) is None and not tombstones.is_buried(db, id_))

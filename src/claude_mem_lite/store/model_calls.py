@@ -9,20 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from claude_mem_lite.models import Usage
+from claude_mem_lite.providers import Spend, Usage
 from claude_mem_lite.timestamps import time_to_text
 
 Purpose = Literal["turn", "summary"]
 Outcome = Literal["told", "unavailable", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """Total of a number of calls."""
-
-    calls: int = 0
-    tokens: int = 0
-    cost_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

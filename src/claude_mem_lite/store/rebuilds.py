@@ -1,14 +1,18 @@
 """Turns whose memories an older composer made, and the progress of their rebuild: the columns `composer` and
-`left_by` of `prompts`, and the table `rebuilt_summaries`. Written by the worker alone."""
+`left_by` of `prompts`, and the table `rebuilt_summaries`. Written by the worker alone.
+
+`snapshot` and `compared` report the memories before and after."""
 
 import json
 import sqlite3
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from claude_mem_lite.models import COMPOSER_VERSION, SessionSummary
+from claude_mem_lite.models import COMPOSER_VERSION, Memory, SessionSummary
+from claude_mem_lite.responses.memory_rebuild import MemoryChange, RebuildReport, StaleSession, SummaryRow
+from claude_mem_lite.store import lesson_candidates, memories, memory_links, turns
 from claude_mem_lite.timestamps import text_to_time
 
 # Excludes ends of sessions, turns of another product, forgotten turns and turns that a model summarised.
@@ -19,13 +23,7 @@ _STALE = """prompts.composer < :version
         and told.turn = prompts.turn and told.purpose = 'turn' and told.outcome = 'told')"""
 _VERSION = {"version": COMPOSER_VERSION}
 _WORTH = "headline_worth"
-
-
-class StaleSession(NamedTuple):
-    """A session with turns of an older composer, and their number."""
-
-    id: str
-    turns: int
+_HELD = ("active", "quarantined")
 
 
 class OutdatedTurn(NamedTuple):
@@ -115,16 +113,17 @@ def put_summary(
     )
 
 
-def summary_row(db: sqlite3.Connection, session: str) -> dict[str, object] | None:
+def summary_row(db: sqlite3.Connection, session: str) -> SummaryRow | None:
     """Return the unfinished summary of a session as stored, for a dry run to continue from."""
-    row = db.execute("select * from rebuilt_summaries where session = ?", (session,)).fetchone()
-    return dict(row) if row else None
+    row = db.execute("select session, turn, summary from rebuilt_summaries where session = ?", (session,)).fetchone()
+    return SummaryRow(*row) if row else None
 
 
-def put_summary_row(db: sqlite3.Connection, row: Mapping[str, object]) -> None:
+def put_summary_row(db: sqlite3.Connection, row: SummaryRow) -> None:
     """Put back what `summary_row` returned."""
     db.execute(
-        "insert or replace into rebuilt_summaries (session, turn, summary) values (:session, :turn, :summary)", row
+        "insert or replace into rebuilt_summaries (session, turn, summary) values (:session, :turn, :summary)",
+        asdict(row),
     )
 
 
@@ -141,3 +140,51 @@ def _summary(stored: str) -> tuple[SessionSummary, float]:
         name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
     }
     return SessionSummary(**values), worth
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Memories of some turns of a session, and the turns of an older composer among them."""
+
+    memories: dict[str, Memory]
+    stale: frozenset[str]
+    unsure: int
+
+
+def snapshot(db: sqlite3.Connection, session: str, keys: Sequence[str]) -> Snapshot:
+    """Return the present memories of turns; the handoff of a session belongs to the session's last turn."""
+    handoff = memories.handoff_id(session)
+    ids = [id_ for id_ in memory_links.memories_in(db, keys) if id_ != handoff]
+    ids += [handoff] if turns.latest_turn(db, session) in keys else []
+    held = {memory.id: memory for memory in memories.by_ids(db, ids) if memory.status in _HELD}
+    stale = {turn.turn for turn in stale_turns(db, session)}
+    candidates = [candidate for key in keys for candidate in lesson_candidates.of_turn(db, key)]
+    unsure = sum(candidate.state in lesson_candidates.OPEN for candidate in candidates)
+    return Snapshot(held, frozenset(stale & set(keys)), unsure)
+
+
+def compared(before: Snapshot, after: Snapshot) -> RebuildReport:
+    """Return the changes between two snapshots."""
+    both = before.memories.keys() & after.memories.keys()
+    reworded = [id_ for id_ in both if _says(before.memories[id_]) != _says(after.memories[id_])]
+    new = after.memories.keys() - both
+    gone = before.memories.keys() - both
+    changes = (
+        *(MemoryChange("new", id_, after.memories[id_].title) for id_ in sorted(new)),
+        *(MemoryChange("reworded", id_, after.memories[id_].title) for id_ in sorted(reworded)),
+        *(MemoryChange("taken back", id_, before.memories[id_].title) for id_ in sorted(gone)),
+    )
+    return RebuildReport(
+        turns=len(before.stale - after.stale),
+        left=len(after.stale),
+        kept=len(both) - len(reworded),
+        reworded=len(reworded),
+        new=len(new),
+        taken_back=len(gone),
+        unsure=max(after.unsure - before.unsure, 0),
+        changes=changes,
+    )
+
+
+def _says(memory: Memory) -> tuple[object, ...]:
+    return memory.kind, memory.title, memory.summary, memory.detail, memory.facts, memory.files, memory.anchors

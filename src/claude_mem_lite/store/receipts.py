@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import MAX_TITLE_LENGTH, NEED_MOMENTS, RAW, Outcome, Receipt, ReceiptItem, Tally
+from claude_mem_lite.models import MAX_TITLE_LENGTH, RAW, WORK_TRIGGERS, Outcome, Receipt, ReceiptItem, Tally
 from claude_mem_lite.store.ids import MIN_PREFIX_LENGTH, ambiguous, beginning_with, short_id
 from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
+_PLAIN = ("spool_name", "session", "project", "moment", "tokens", "budget", "build_ms")
 _ITEM = tuple(field.name for field in fields(ReceiptItem))
 _BY_OUTCOME = """count(distinct case when outcome = 'used' then receipts.session end) as used,
     count(distinct case when outcome <> 'ignored' then receipts.session end) as not_ignored,
@@ -41,15 +42,9 @@ def add(db: sqlite3.Connection, receipt: Receipt) -> None:
            values (:spool_name, :session, :project, :moment, :layers,
                :layers_skipped, :tokens, :budget, :build_ms, :created_at, :given_at)""",
         {
-            "spool_name": receipt.spool_name,
-            "session": receipt.session,
-            "project": receipt.project,
-            "moment": receipt.moment,
+            **{name: getattr(receipt, name) for name in _PLAIN},
             "layers": json.dumps(receipt.layers),
             "layers_skipped": json.dumps(receipt.layers_skipped),
-            "tokens": receipt.tokens,
-            "budget": receipt.budget,
-            "build_ms": receipt.build_ms,
             "created_at": time_to_text(receipt.created_at),
             "given_at": time_to_text(receipt.given_at) if receipt.given_at else None,
         },
@@ -98,7 +93,7 @@ def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
         """select max(created_at) from receipts where session = :session
              and moment not in (select value from json_each(:at_need))
              and given_at > coalesce((select compacted_at from sessions where id = :session), '')""",
-        {"session": session, "at_need": json.dumps(NEED_MOMENTS)},
+        {"session": session, "at_need": json.dumps(WORK_TRIGGERS)},
     ).fetchone()
     return text_to_time(built) if built else None
 
@@ -123,7 +118,7 @@ def tallies_since_last_seen(db: sqlite3.Connection, sources: Sequence[str], *, a
     from before the memory was last seen, confirmed or edited do not count, so that the memory can come back."""
     need = "in" if at_need else "not in"
     # The success of a fix says nothing about a prompt.
-    moments = [moment for moment in NEED_MOMENTS if moment != "failure" or not at_need]
+    moments = [moment for moment in WORK_TRIGGERS if moment != "failure" or not at_need]
     rows = db.execute(
         f"""select item.source, {_BY_OUTCOME} from receipt_items as item join receipts on spool_name = receipt
               left join memories on memories.id = item.source left join sessions on sessions.id = item.source
@@ -278,16 +273,10 @@ def _with_items(db: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list[Rec
 
 def _from_row(row: sqlite3.Row, items: tuple[ReceiptItem, ...]) -> Receipt:
     return Receipt(
-        spool_name=row["spool_name"],
-        session=row["session"],
-        project=row["project"],
-        moment=row["moment"],
+        **{name: row[name] for name in _PLAIN},
         items=items,
         layers=tuple(json.loads(row["layers"])),
         layers_skipped=tuple(json.loads(row["layers_skipped"])),
-        tokens=row["tokens"],
-        budget=row["budget"],
-        build_ms=row["build_ms"],
         created_at=text_to_time(row["created_at"]),
         given_at=text_to_time(row["given_at"]) if row["given_at"] else None,
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
+from claude_mem_lite.models import Event, Location, Session, SessionStatus, SessionSummary
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store.branches import Hidden, not_hidden
 from claude_mem_lite.store.ids import MIN_PREFIX_LENGTH, ambiguous, beginning_with, row_by_prefix
@@ -18,11 +18,12 @@ from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 TITLE = "case headline when '' then request else headline end"
 """SQL expression for the title of a session, equal to `SessionSummary.title`."""
+_PLAIN = ("id", "project", "cwd", "status", "branch", "source", "turns", "headline_worth")
 _SUMMARY = tuple(field.name for field in fields(SessionSummary))
 _SUMMARY_LISTS = ("next_steps", "files_read", "files_edited", "key_decisions")
 
 
-def touch(db: sqlite3.Connection, event: Event, location: Place) -> None:
+def touch(db: sqlite3.Connection, event: Event, location: Location) -> None:
     """Record that a session is active in a folder. The first event decides the project, the last event the branch.
     Any event will do, because the first event may have been lost with the machine. For an imported session, the
     folder may become known only now."""
@@ -281,17 +282,10 @@ def _from_row(row: sqlite3.Row) -> Session:
         name: tuple(json.loads(row[name])) if name in _SUMMARY_LISTS else row[name] for name in _SUMMARY
     }
     return Session(
-        id=row["id"],
-        project=row["project"],
-        cwd=row["cwd"],
-        status=row["status"],
+        **{name: row[name] for name in _PLAIN},
         started_at=text_to_time(row["started_at"]),
         last_event_at=text_to_time(row["last_event_at"]),
-        branch=row["branch"],
         commit=row["commit_id"],
-        source=row["source"],
         ended_at=text_to_time(row["ended_at"]) if row["ended_at"] else None,
-        turns=row["turns"],
         summary=SessionSummary(**summary),
-        headline_worth=row["headline_worth"],
     )

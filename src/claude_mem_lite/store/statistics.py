@@ -7,11 +7,12 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import get_args
+from typing import Any, get_args
 
-from claude_mem_lite.models import NEED_MOMENTS, Status, Tally
+from claude_mem_lite.models import WORK_TRIGGERS, Status, Tally
+from claude_mem_lite.responses.analytics import ContextSavings, Day, ProjectCounts
 from claude_mem_lite.timestamps import time_to_text
 
 _CHARACTERS_A_TOKEN = 3.5
@@ -37,45 +38,6 @@ class HitRate:
     items: int
     tokens: int
     tally: Tally
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectCounts:
-    """Number of active memories and of sessions of a project."""
-
-    project: str
-    name: str
-    memories: int
-    sessions: int
-
-
-@dataclass(frozen=True, slots=True)
-class ContextSavings:
-    """Size of injected contexts, and size of the conversations behind them, in estimated tokens."""
-
-    given_tokens: int
-    said_tokens: int
-
-
-NO_SAVINGS = ContextSavings(0, 0)
-
-
-@dataclass(slots=True)
-class Day:
-    """Figures of one day."""
-
-    memories: int = 0
-    sessions: int = 0
-    given: int = 0
-    """Number of contexts that reached an agent."""
-    tokens_given: int = 0
-    used: int = 0
-    ignored: int = 0
-    unknown: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost_usd: float = 0.0
-    retold: ContextSavings = field(default=NO_SAVINGS)
 
 
 def memories_by_kind(db: sqlite3.Connection) -> dict[str, int]:
@@ -171,7 +133,7 @@ def context_savings_by_day(
     Only prompts and closing messages count: the sizes of tool outputs are not stored."""
     at_start = """receipts.created_at >= :since and given_at is not null
         and moment not in (select value from json_each(:need)) and (:project is null or receipts.project = :project)"""
-    values = {"since": time_to_text(since), "need": json.dumps(NEED_MOMENTS), "project": project}
+    values = {"since": time_to_text(since), "need": json.dumps(WORK_TRIGGERS), "project": project}
     tokens_by_day = db.execute(
         f"select substr(created_at, 1, 10) as day, sum(tokens) as tokens from receipts where {at_start} group by day",
         values,
@@ -202,16 +164,14 @@ def context_savings_by_day(
 
 def by_day(db: sqlite3.Connection, since: datetime, project: str = "") -> dict[str, Day]:
     """Return the days since a time with any activity, everywhere or in a project, by date."""
-    days: dict[str, Day] = {}
+    days: dict[str, dict[str, Any]] = {}
     values = {"since": time_to_text(since), "project": project}
     for question in _questions(project):
         for row in db.execute(question, values):
-            day = days.setdefault(row["day"], Day())
-            for name in row.keys()[1:]:
-                setattr(day, name, row[name])
+            days.setdefault(row["day"], {}).update(dict(row))
     for date, savings in context_savings_by_day(db, since, project or None).items():
-        days.setdefault(date, Day()).retold = savings
-    return days
+        days.setdefault(date, {"day": date})["retold"] = savings
+    return {date: Day(**figures) for date, figures in days.items()}
 
 
 def _questions(project: str) -> Iterator[str]:
@@ -234,3 +194,13 @@ def _questions(project: str) -> Iterator[str]:
     yield f"""select substr(at, 1, 10) as day, sum(tokens_in) as tokens_in,
                 sum(tokens_out) as tokens_out, sum(cost_usd) as cost_usd from model_calls
               where {of_project} at >= :since and outcome <> 'asking' group by day"""
+
+
+def files_touched(db: sqlite3.Connection, project: str, without: str, limit: int) -> list[set[str]]:
+    """Return the files that each of a project's last sessions read or edited, without one session."""
+    rows = db.execute(
+        """select files_read, files_edited from sessions where project = :project and id <> :without
+           order by last_event_at desc limit :limit""",
+        {"project": project, "without": without, "limit": limit},
+    )
+    return [{*json.loads(row[0]), *json.loads(row[1])} for row in rows]

@@ -8,7 +8,7 @@ renamed function, no other trace of the rename is left."""
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from claude_mem_lite.store.branches import Hidden, not_hidden
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _MAX_OF_A_TURN = 500
+_COLUMNS = tuple(field.name for field in fields(CodeChange))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,7 @@ def add(db: sqlite3.Connection, key: str, turn: Turn, branch: str, changes: Sequ
                 "project": turn.project,
                 "branch": branch,
                 "at": time_to_text(at),
-                "file": change.file,
-                "name": change.name,
-                "kind": change.kind,
-                "action": change.action,
-                "signature": change.signature,
-                "was": change.was,
-                "before": change.before,
-                "after": change.after,
+                **asdict(change),
             }
             for change in changes[:_MAX_OF_A_TURN]
         ],
@@ -158,17 +152,7 @@ def forget(db: sqlite3.Connection, *, sessions: Sequence[str] = (), turns: Seque
 
 
 def _from_row(row: sqlite3.Row) -> StoredChange:
-    change = CodeChange(
-        file=row["file"],
-        name=row["name"],
-        kind=row["kind"],
-        action=row["action"],
-        signature=row["signature"],
-        was=row["was"],
-        before=row["before"],
-        after=row["after"],
-    )
-    return StoredChange(change, row["session"], text_to_time(row["at"]))
+    return StoredChange(CodeChange(**{name: row[name] for name in _COLUMNS}), row["session"], text_to_time(row["at"]))
 
 
 def note(db: sqlite3.Connection, memory: str, renames: Iterable[SymbolRename]) -> None:

@@ -1,4 +1,4 @@
-"""Timeline: memories and turns of a project or a session, in order of time. Reads only."""
+"""Timeline of memories and turns in order of time, and history of a memory: injections and sessions. Reads only."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -8,10 +8,14 @@ from typing import Literal
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Memory, Passage, Session
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.responses.encoding import time_text
+from claude_mem_lite.responses.feed import MemoryInjection, MemoryProject, MemorySession, MemorySighting
+from claude_mem_lite.scopes import project_name
+from claude_mem_lite.store import memories, receipts, sessions
 from claude_mem_lite.store.ids import ambiguous
 from claude_mem_lite.store.index import passages
-from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.store.sessions import TITLE
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 MAX_AT_ONCE = 1_000
 _TURN, _MEMORY = 0, 1
@@ -122,3 +126,72 @@ def _read(db: sqlite3.Connection, positions: Sequence[_Position]) -> list[Memory
     turns = passages.by_seq(db, [position.seq for position in positions if position.table == _TURN])
     entries = ((known if position.table == _MEMORY else turns).get(position.seq) for position in positions)
     return [entry for entry in entries if entry is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionCounts:
+    """Number of injections of the memory, and of their known outcomes."""
+
+    total: int
+    used: int
+    ignored: int
+    unknown: int
+
+
+_DELIVERED = "receipt_items join receipts on spool_name = receipt where source = :id and given_at is not null"
+
+
+def injections(db: sqlite3.Connection, memory: str, limit: int) -> list[MemoryInjection]:
+    """Return the last injections of a memory, newest first."""
+    rows = db.execute(
+        f"""select spool_name, session, moment, given_at, reason, score, outcome from {_DELIVERED}
+            order by created_at desc, spool_name desc limit :limit""",
+        {"id": memory, "limit": limit},
+    )
+    return [
+        MemoryInjection(
+            receipts.id_of_name(row["spool_name"]),
+            row["session"],
+            row["moment"],
+            time_text(text_to_time(row["given_at"])),
+            row["reason"],
+            row["score"],
+            row["outcome"],
+        )
+        for row in rows
+    ]
+
+
+def injection_counts(db: sqlite3.Connection, memory: str) -> InjectionCounts:
+    row = db.execute(
+        f"""select count(*) as total, count(*) filter (where outcome = 'used') as used,
+              count(*) filter (where outcome = 'ignored') as ignored,
+              count(*) filter (where outcome = 'unknown') as unknown from {_DELIVERED}""",
+        {"id": memory},
+    ).fetchone()
+    return InjectionCounts(**dict(row))
+
+
+def own_project(db: sqlite3.Connection, project: str) -> MemoryProject:
+    """Return the project with an id; an unknown project is described by its id alone."""
+    row = db.execute("select id, name, root from projects where id = ?", (project,)).fetchone()
+    return MemoryProject(**dict(row)) if row else MemoryProject(project, project_name(project), "")
+
+
+def own_session(db: sqlite3.Connection, session: str) -> MemorySession | None:
+    """Return the session with an id; None if unknown, as for memories made by a command of the user."""
+    row = db.execute(f"select id, {TITLE} as headline from sessions where id = :id", {"id": session}).fetchone()
+    return MemorySession(**dict(row)) if row else None
+
+
+def seen_in(db: sqlite3.Connection, memory: str, limit: int) -> list[MemorySighting]:
+    """Return the sessions that saw a memory, the last first; commands of the user have no session."""
+    rows = db.execute(
+        f"""select prompts.session as id, max(prompts.created_at) as at,
+             coalesce((select {TITLE} from sessions
+                       where sessions.id = prompts.session), '') as headline
+           from sightings join prompts on prompts.turn = sightings.turn
+           where sightings.memory = :id group by prompts.session order by at desc limit :limit""",
+        {"id": memory, "limit": limit},
+    )
+    return [MemorySighting(row["id"], row["headline"], time_text(text_to_time(row["at"]))) for row in rows]

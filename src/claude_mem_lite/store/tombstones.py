@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from claude_mem_lite.db import tombstone_merge
 from claude_mem_lite.models import Memory, without_request
@@ -102,6 +103,29 @@ def left_by(db: sqlite3.Connection, command: str) -> list[tuple[str, str]]:
     )
     noted = (json.loads(row["memory"].removeprefix(_LEFT)) for row in rows)
     return [(id_, successor) for _, id_, successor in noted]
+
+
+class StillStored(NamedTuple):
+    """Ids of forgotten things that an older database brought back."""
+
+    memories: list[str]
+    turns: list[str]
+    sessions: list[str]
+
+
+def still_stored(db: sqlite3.Connection) -> StillStored:
+    """Return the forgotten memories, turns and sessions that are stored all the same.
+
+    A session with turns after the forgetting is not included."""
+    named = "in (select memory from tombstones)"
+    queries = (
+        f"select id from memories where id {named}",
+        f"""select turn from prompts where turn {named}
+              and (text <> '' or reply <> '' or tasks <> '' or log <> '')""",
+        f"""select id from sessions where id {named}
+              and not exists (select 1 from prompts where session = sessions.id and not turn {named})""",
+    )
+    return StillStored(*([row[0] for row in db.execute(query)] for query in queries))
 
 
 def beginning_with(db: sqlite3.Connection, start: str) -> set[str]:

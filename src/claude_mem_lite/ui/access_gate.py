@@ -1,7 +1,9 @@
-"""Who may ask the page's server: a browser on this machine that was given the token, and nobody else.
+"""Access check of the page's server: only a browser on this machine that has the token may read or act.
 
-Pages of other sites can reach loopback too, and other names can be made to point there: so Host, Origin and token are
-looked at before anything else is. There are no cookies: a browser would send them to every port of this machine."""
+Pages of other sites can reach loopback too, and other names can be made to point to loopback: so Host, Origin and token
+are checked before anything else. The server sets no cookies: a browser would send cookies to every port of this
+machine.
+"""
 
 import hmac
 from collections.abc import Callable, Iterable, Iterator
@@ -29,10 +31,10 @@ HEADERS = {
 
 
 class Gate:
-    """Lets requests through that may be answered, and puts the headers of safety on every answer."""
+    """Middleware that refuses unsafe requests, and adds security headers to every response."""
 
     def __init__(self, app: ASGIApp, token: str, port: int, is_open: Callable[[str], bool]) -> None:
-        """`is_open` tells of a path whether it holds no data, and needs no token."""
+        """Store the limits of the server. `is_open(path)` is True for paths without data, where no token is needed."""
         self._app = app
         self._token = token.encode()
         self._hosts = frozenset(_hosts(port))
@@ -47,16 +49,16 @@ class Gate:
         await answer(scope, receive, _with_headers(send, HEADERS.items()))
 
     def _refused(self, method: str, path: str, headers: Headers) -> tuple[int, str] | None:
-        """The status and the reason of a refusal; None when the request may go on."""
+        """Return status and reason of a refusal; None when the request may go on."""
         if headers.get("host", "").lower() not in self._hosts:
-            return 403, "this server is asked by its own address only"
+            return 403, "the Host header is not the address of this server"
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins:
             return 403, "pages of other sites may not ask this server"
         if headers.get("sec-fetch-site", "none") not in _SAME_SITE and not self._is_open(path):
             return 403, "pages of other sites may not ask this server"
         if method not in _METHODS:
-            return 405, "GET and POST are what this server knows"
+            return 405, "this server accepts only GET and POST"
         if not self._is_open(path) and not self._has_token(headers.get("authorization", "")):
             return 401, "the token is missing or wrong: open the link that `claude-mem-lite ui` printed"
         return _refused_body(headers) if method == "POST" else None
@@ -67,7 +69,7 @@ class Gate:
 
 
 def _hosts(port: int) -> Iterator[str]:
-    """What a browser may call this server. At the usual port of the web it leaves the port out."""
+    """Yield the names under which a browser may address this server. Browsers omit the default port of HTTP."""
     for name in ("127.0.0.1", "localhost"):
         yield f"{name}:{port}"
         if port == _USUAL_PORT:
@@ -76,10 +78,10 @@ def _hosts(port: int) -> Iterator[str]:
 
 def _refused_body(headers: Headers) -> tuple[int, str] | None:
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        return 415, "what is sent has to be JSON"  # a form of another site cannot be
+        return 415, "the request body has to be JSON"  # a form of another site cannot be
     length = headers.get("content-length", "")
     if not (length.isascii() and length.isdigit()):
-        return 411, "the length of what is sent has to be told"
+        return 411, "the request needs a Content-Length"
     return (413, f"more than {MAX_BODY_LENGTH:,} bytes are too much") if int(length) > MAX_BODY_LENGTH else None
 
 

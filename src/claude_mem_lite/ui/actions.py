@@ -1,49 +1,43 @@
-"""What can be done from the page of health: try again what failed, ask the model for a word, make a backup.
+"""Actions of the pages of health, of memories, of quarantine and of projects; most do the same as a command of their
+name.
 
-What can be done to a memory from its page, and about what is held back: each as the command of that name does it.
-
-`forget` and `drop` erase at once: the page waits before it sends them, so that they can be taken back until then.
-
-Actions of the page of projects: merge, rename, move, split and undo, as `claude-mem-lite projects` does them."""
+`forget` and `drop` erase at once. The page waits before it sends them, so that the user can cancel."""
 
 import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Literal
 
-from claude_mem_lite.client.client import Client, quoted
-from claude_mem_lite.client.responses import number, whole
+from claude_mem_lite.client.base import quoted
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerRefused
 from claude_mem_lite.models import OUTSIDE_ORIGINS, JsonObject, JsonValue, text, texts
+from claude_mem_lite.responses.memories import MemoryRecord, StoredMemory
 from claude_mem_lite.text import counted
 from claude_mem_lite.ui.templating import Action, id_of
 
 
 def retry(client: Client, given: JsonObject) -> JsonObject:
-    """Put one of what failed back to work, or all of it when none is named."""
+    """Queue a failed event again, or all if none is named."""
     event = given.get("id")
-    events, turns = client.retry(event if isinstance(event, int) else None)
-    put_back = [counted(events, "event")] if events or not turns else []
-    put_back += [counted(turns, "turn")] if turns else []
-    return {"message": f"{' and '.join(put_back)} put back to work."}
+    return {"message": client.retry(event if isinstance(event, int) else None).sentence()}
 
 
 def try_model(client: Client, _: JsonObject) -> JsonObject:
-    """Ask the model for one word, and say whether it answered."""
-    told = client.try_model()
-    model, problem, next_step = (text(told.get(name)) for name in ("model", "problem", "next_step"))
-    if problem:
-        return {"message": f"No answer: {problem}" + (f"; {next_step}." if next_step else ".")}
-    took = f"{number(told, 'ms'):,.0f} ms and {counted(whole(told, 'tokens'), 'token')}"
-    return {"message": f"{model} answered. That took {took}."}
+    """Ask the model for one word."""
+    trial = client.try_model()
+    if trial.problem:
+        return {"message": f"No answer: {trial.problem}" + (f"; {trial.next_step}." if trial.next_step else ".")}
+    took = f"{trial.ms:,.0f} ms and {counted(trial.tokens, 'token')}"
+    return {"message": f"{trial.model} answered. That took {took}."}
 
 
 def back_up(client: Client, _: JsonObject) -> JsonObject:
-    """Have a backup made now."""
-    told = client.backup()
-    memories = counted(whole(told, "memories"), "memory", "memories")
-    return {"message": f"Backup made, with {memories}: {text(told.get('path'))}"}
+    """Make a backup."""
+    made = client.backup()
+    return {"message": f"Backup made, with {counted(made.memories, 'memory', 'memories')}: {made.path}"}
 
 
 HEALTH_ACTIONS: Mapping[str, Action] = {"retry": retry, "try_model": try_model, "back_up": back_up}
@@ -52,16 +46,16 @@ HEALTH_ACTIONS: Mapping[str, Action] = {"retry": retry, "try_model": try_model, 
 MAX_SELECTED = 500
 
 
-def said(memory: JsonObject) -> str:
-    """All that a memory says, as it is edited."""
-    facts = "\n".join(f"- {fact}" for fact in texts(memory.get("facts")))
-    parts = (text(memory.get("summary")), text(memory.get("detail")), facts)
+def said(memory: StoredMemory) -> str:
+    """Return the whole text of a memory, in the form in which the user edits it."""
+    facts = "\n".join(f"- {fact}" for fact in memory.facts)
+    parts = (memory.summary, memory.detail, facts)
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
-def mark_of(memory: JsonObject) -> str:
-    """Changes whenever something changes that can be edited: whoever edits what he did not see is told so."""
-    shown = [said(memory), *(memory.get(name) for name in ("title", "kind", "scope", "tags"))]
+def mark_of(memory: StoredMemory) -> str:
+    """Return a hash of all fields that can be edited, to notice a change during an edit."""
+    shown = [said(memory), memory.title, memory.kind, memory.scope, memory.tags]
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
@@ -83,7 +77,7 @@ def _retire(client: Client, given: JsonObject) -> JsonObject:
 
 
 def _retire_all(client: Client, given: JsonObject) -> JsonObject:
-    """Retire each of several memories; one that cannot be retired keeps none of the others from it."""
+    """Retire several memories; a failure for a memory does not stop the rest."""
     ids = texts(given.get("ids"))
     if not ids:
         raise MemoryLiteError("no memory is selected", "select some by their boxes first")
@@ -94,7 +88,7 @@ def _retire_all(client: Client, given: JsonObject) -> JsonObject:
     refusals: list[str] = []
     for id_ in ids:
         try:
-            retired.append(text(client.retire(id_).get("id")))
+            retired.append(client.retire(id_).id)
         except (NotFound, WorkerRefused) as error:
             refusals.append(error.message)
     if not retired:
@@ -106,18 +100,18 @@ def _retire_all(client: Client, given: JsonObject) -> JsonObject:
 
 
 def _active(client: Client, ids: Sequence[str]) -> list[str]:
-    """Those of some memories that are active: only their retirement can be undone."""
+    """Return the ids of active memories: only their retirement can be undone."""
     found: list[str] = []
     for id_ in ids:
         with suppress(NotFound):
             memory = client.memory(id_)
-            if memory.get("status") == "active":
-                found.append(text(memory.get("id")))
+            if memory.status == "active":
+                found.append(memory.id)
     return found
 
 
 def _reinstating(ids: Sequence[str]) -> JsonObject:
-    """What the page sends to undo a retirement, if there is anything to undo."""
+    """Return the action that undoes retirements, for the page."""
     return {"undo": {"do": "reinstate", "with": {"ids": list(ids)}}} if ids else {}
 
 
@@ -135,15 +129,14 @@ def _edit(client: Client, given: JsonObject) -> JsonObject:
     changes = _changes(memory, given)
     if not changes:
         return {"message": "Nothing was changed."}
-    changed = client.change(text(memory.get("id")), changes)
-    is_others = changed.get("origin") in OUTSIDE_ORIGINS or changed.get("status") == "quarantined"
+    changed = client.change(memory.id, changes)
+    is_others = changed.origin in OUTSIDE_ORIGINS or changed.status == "quarantined"
     return {"message": "Saved. Its words are still somebody else's." if is_others else "Saved: it is your word now."}
 
 
-def _changes(memory: JsonObject, given: JsonObject) -> JsonObject:
-    """What differs from what is stored; a field that was not sent stays as it is."""
-    shown = {"title": text(memory.get("title")), "text": said(memory)}
-    shown |= {name: text(memory.get(name)) for name in ("kind", "scope")}
+def _changes(memory: MemoryRecord, given: JsonObject) -> JsonObject:
+    """Return the fields that differ from the stored ones; a field that was not sent stays as it is."""
+    shown = {"title": memory.title, "text": said(memory), "kind": memory.kind, "scope": memory.scope}
     sent = {name: _typed(given[name]) for name in shown if name in given}
     changes: dict[str, JsonValue] = {name: value for name, value in sent.items() if value != shown[name].strip()}
     for name in ("title", "text"):
@@ -152,7 +145,7 @@ def _changes(memory: JsonObject, given: JsonObject) -> JsonObject:
     if "text" in changes and "title" in sent:
         changes["title"] = sent["title"]  # it was there to be seen, and was left: it is not to follow the text
     if "tags" in given:
-        before = texts(memory.get("tags"))
+        before = memory.tags
         after = [tag.strip() for tag in text(given["tags"]).split(",") if tag.strip()]
         changes |= {"tags": [tag for tag in after if tag not in before]} if set(after) - set(before) else {}
         changes |= {"untags": [tag for tag in before if tag not in after]} if set(before) - set(after) else {}
@@ -164,25 +157,19 @@ def _typed(value: JsonValue) -> str:
 
 
 def _replace(client: Client, given: JsonObject) -> JsonObject:
-    """Another memory takes its place: one that is there, by its id, or one of new words."""
+    """Replace a memory by another memory, or by a new text."""
     id_ = id_of(given)
     words, named = _typed(given.get("text")), _typed(given.get("successor")).lstrip("#")
     if not words and not named:
         raise MemoryLiteError("nothing was given to take its place", "name another by its id, or write a new one")
     replaced = client.supersede(id_, successor=named or _stored(client, client.memory(id_), words))
-    return {"message": "Replaced.", "go": f"/memories/{quoted(text(replaced.get('superseded_by')))}"}
+    return {"message": "Replaced.", "go": f"/memories/{quoted(replaced.superseded_by or '')}"}
 
 
-def _stored(client: Client, memory: JsonObject, words: str) -> str:
-    """The id of new words that hold where a memory does."""
-    stored = client.remember(
-        text(memory.get("kind")),
-        words,
-        scope=text(memory.get("scope")),
-        tags=texts(memory.get("tags")),
-        project=text(memory.get("project")),
-    )
-    return text(stored.get("id"))
+def _stored(client: Client, memory: MemoryRecord, words: str) -> str:
+    """Store a text with the kind, scope, tags and project of a memory, and return its id."""
+    stored = client.remember(memory.kind, words, scope=memory.scope, tags=memory.tags, project=memory.project)
+    return stored.id
 
 
 def _approve(client: Client, given: JsonObject) -> JsonObject:
@@ -240,9 +227,11 @@ def _undo(client: Client, given: JsonObject) -> JsonObject:
     return {"message": "Undone."}
 
 
-def _changed(client: Client, what: str, body: JsonObject, message: str) -> JsonObject:
+def _changed(
+    client: Client, what: Literal["merge", "rename", "move", "split"], body: JsonObject, message: str
+) -> JsonObject:
     change = client.change_projects(what, body)
-    return {"message": message, "undo": {"do": "undo_project", "with": {"change": text(change.get("id"))}}}
+    return {"message": message, "undo": {"do": "undo_project", "with": {"change": change.id}}}
 
 
 PROJECT_ACTIONS: Mapping[str, Action] = {

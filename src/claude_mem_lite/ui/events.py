@@ -1,7 +1,8 @@
-"""The stream by which an open page hears that something changed.
+"""Event stream that tells an open page of changes.
 
-The worker is asked once a second for each stream. One tab of a browser reads it and tells the others, so there is one
-however many are open."""
+The worker is asked once a second for each stream. Only a single tab of a browser reads the stream and tells the others,
+however many tabs are open.
+"""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -11,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from claude_mem_lite.client.client import Client
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject
 
@@ -23,11 +25,11 @@ IsEnding = Callable[[], bool]
 
 
 def stream(client: Client, is_ending: IsEnding) -> StreamingResponse:
-    """Server-sent events: `changed` with what the worker counts, `away` while no worker answers."""
-    return StreamingResponse(_told(client, is_ending), media_type="text/event-stream")
+    """Stream server-sent events: `changed` with the counters of the worker, `away` while no worker answers."""
+    return StreamingResponse(_events(client, is_ending), media_type="text/event-stream")
 
 
-async def _told(client: Client, is_ending: IsEnding) -> AsyncIterator[str]:
+async def _events(client: Client, is_ending: IsEnding) -> AsyncIterator[str]:
     last: JsonObject | None = None
     quiet = 0
     yield ": here\n\n"
@@ -40,13 +42,13 @@ async def _told(client: Client, is_ending: IsEnding) -> AsyncIterator[str]:
         elif (quiet := quiet + 1) % _BEATS == 0:
             yield ": here\n\n"
         last = now
-        until = anyio.current_time() + _LOOK_S
-        while anyio.current_time() < until and not is_ending():
+        deadline = Deadline.after(_LOOK_S, anyio.current_time)
+        while not deadline.is_past() and not is_ending():
             await anyio.sleep(_STEP_S)
 
 
 def _changes(client: Client) -> JsonObject:
     try:
-        return client.changes()
+        return client.changes().raw
     except MemoryLiteError as error:
         return {"away": error.message}

@@ -1,7 +1,8 @@
 """Light Markdown to HTML: paragraphs, lists, code blocks, shell lines, inline code and bold.
 
-Templates call it by filters. Every character of the text is escaped; the tags are those written here, none has an
-attribute that holds text, and there are no links or images: a memory may hold anything."""
+Templates use the functions as filters. A memory may hold any text, so every character of the text is escaped. The
+output has only the tags of this module: no links, no images, no attribute with text.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ def inline(text: str) -> Markup:
 
 
 def headline(text: str, kind: str) -> Markup:
-    """Return what a memory says on one line; of a failure, which begins with the command that failed, that is code."""
+    """Return the title of a memory on one line; the failed command at the beginning of a failure is code."""
     failed = _FAILED.match(text) if kind == "failure" else None
     if failed is None or "`" in failed["command"]:
         return inline(text)
@@ -96,7 +97,7 @@ def _code(lines: Sequence[str]) -> Markup:
 
 
 def _list(lines: Sequence[str], lead: "re.Pattern[str]", tag: str) -> Markup:
-    """A list; a line without a lead goes on with the item before it."""
+    """Return a list; a line without a bullet continues the item before."""
     items: list[list[str]] = []
     for line in lines:
         if found := lead.match(line):
@@ -108,7 +109,7 @@ def _list(lines: Sequence[str], lead: "re.Pattern[str]", tag: str) -> Markup:
 
 
 def _fence_end(lines: Sequence[str], start: int, mark: str) -> int:
-    """The number of the line that closes a fence; of a fence that nobody closes, the end of the text."""
+    """Return the number of the line that closes a fence, or the end of the text for an open fence."""
     return next((at for at in range(start, len(lines)) if lines[at].strip() == mark), len(lines))
 
 
@@ -117,7 +118,7 @@ def _run(lines: Sequence[str], start: int, lead: "re.Pattern[str]") -> int:
 
 
 def _list_end(lines: Sequence[str], start: int, lead: "re.Pattern[str]") -> int:
-    """A list goes on with further items and with what is indented below one."""
+    """Return the number of the line after a list: further items and indented lines belong to the list."""
     return next(
         (at for at in range(start, len(lines)) if not lead.match(lines[at]) and not lines[at].startswith("  ")),
         len(lines),

@@ -1,6 +1,7 @@
-"""From numbers to the geometry of small plots, which `plots.html` draws as SVG, each with its numbers as a table.
+"""Geometry of small plots. `plots.html` draws a plot as SVG, with the numbers as a table.
 
-Knows nothing of HTML: what stands in a plot is escaped where it is drawn."""
+The module makes no HTML: the template escapes all text.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,21 +13,21 @@ WIDTH = 400
 _HEIGHT = 180
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 8, 22
 _NAMES = 132
-"""The room for names before bars that lie."""
+"""Width of the names before horizontal bars."""
 _ROW = 20
 _MAX_ROWS_OF_AXIS = 4
 _MAX_DATES = 5
 _MAX_NAME_LENGTH = 19
 _SHARE_OF_BAR = 0.8
 _MIN_DAYS = 3
-"""Fewer days than this are told as numbers."""
+"""Plots of fewer days are shown as numbers."""
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _TEXT_DOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How numbers are written: short at an axis, in full in a table; whole ones have no steps between them."""
+    """Format of numbers: short at an axis, in full in a table. A whole unit has no fractions at the axis."""
 
     short: Callable[[float], str]
     full: Callable[[float], str]
@@ -41,7 +42,7 @@ def _short_count(number: float) -> str:
 
 
 def dollars(amount: float) -> str:
-    """Whole cents; less than one with its digits, for many a call takes less."""
+    """Return an amount in whole cents; an amount below a cent with all digits, because many calls cost less."""
     return f"${amount:.6f}".rstrip("0") if 0.000_001 <= amount < 0.01 else f"${amount:,.2f}"
 
 
@@ -52,7 +53,7 @@ SHARE = Unit(lambda number: f"{number:.0%}", lambda number: f"{number:.0%}", is_
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One number a day; None where there is none to tell."""
+    """Values by day, under a name; None for a day without a value."""
 
     name: str
     values: Sequence[float | None]
@@ -65,14 +66,14 @@ class Bar:
     width: float
     height: float
     series: int
-    told: str
+    tooltip: str
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
     x: float
     y: float
-    told: str
+    tooltip: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A thin line of the axis, across or up."""
+    """Thin line of an axis, horizontal or vertical."""
 
     x1: float
     y1: float
@@ -99,7 +100,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Everything that is drawn, and the same as words and as a table."""
+    """Shapes and labels of a plot, and the same numbers as a table."""
 
     key: str
     title: str
@@ -109,7 +110,7 @@ class Plot:
     body: tuple[tuple[str, ...], ...]
     is_empty: bool = False
     few_rows: tuple[tuple[str, ...], ...] = ()
-    """The rows of the days on which anything happened, while these are too few to be drawn."""
+    """Rows of the days with values, if the days are too few for a plot."""
     bars: tuple[Bar, ...] = ()
     lines: tuple[str, ...] = ()
     """Points of each unbroken line."""
@@ -120,7 +121,7 @@ class Plot:
 
 
 def bars_by_day(key: str, title: str, days: Sequence[str], series: Sequence[Series], unit: Unit = COUNT) -> Plot:
-    """A bar a day, of as many pieces as there are series."""
+    """Return a plot with a stacked bar for each day."""
     sums = [sum(one.values[at] or 0 for one in series) for at in range(len(days))]
     steps = _steps(max(sums, default=0), unit)
     bars: list[Bar] = []
@@ -151,7 +152,7 @@ def bars_by_day(key: str, title: str, days: Sequence[str], series: Sequence[Seri
 
 
 def shares_by_day(key: str, title: str, days: Sequence[str], series: Series) -> Plot:
-    """A line from 0 to 100 % through the days that have a number, broken at those that have none."""
+    """Return a plot with a line from 0 to 100 %, broken at days without a value."""
     known = [(at, value) for at, value in enumerate(series.values) if value is not None]
     dots = {
         at: Dot(_middle(at, len(days)), _y(value, 1.0), f"{days[at]}: {series.name} {SHARE.full(value)}")
@@ -179,7 +180,7 @@ def _few(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 
 
 def bars_by_name(key: str, title: str, what: str, rows: Sequence[tuple[str, float]]) -> Plot:
-    """A lying bar for each name, in the order given."""
+    """Return a plot with a horizontal bar for each name, in the given order."""
     most = max((value for _, value in rows), default=0)
     room = WIDTH - _NAMES - _LEFT
     bars, labels = [], []
@@ -205,19 +206,19 @@ def bars_by_name(key: str, title: str, what: str, rows: Sequence[tuple[str, floa
 
 
 def budget_bar(parts: Sequence[tuple[str, int]], budget: int) -> tuple[Bar, ...]:
-    """What takes how much of a budget, as pieces of one bar of WIDTH, in the order given; empty ones have no piece."""
+    """Return the pieces of a bar of WIDTH that shows the parts of a budget, in the given order, without empty parts."""
     whole = max(budget, sum(size for _, size in parts), 1)
     bars, taken = [], 0
     for number, (name, size) in enumerate(parts):
         if size:
-            told = f"{name}: {size:,} tokens"
-            bars.append(Bar(round(WIDTH * taken / whole, 2), 0, round(WIDTH * size / whole, 2), 1, number, told))
+            tooltip = f"{name}: {size:,} tokens"
+            bars.append(Bar(round(WIDTH * taken / whole, 2), 0, round(WIDTH * size / whole, 2), 1, number, tooltip))
         taken += size
     return tuple(bars)
 
 
 def _steps(most: float, unit: Unit) -> tuple[float, ...]:
-    """Round numbers from nothing to at least the most, a few of them."""
+    """Return a few round numbers from 0 to at least the highest value, for the axis."""
     if most <= 0:
         return (0.0, 1.0)
     rough = most / _MAX_ROWS_OF_AXIS
@@ -232,7 +233,7 @@ def _y(value: float, top: float) -> float:
 
 
 def _column(at: int, count: int) -> tuple[float, float]:
-    """Where the bar of a day begins, and how wide it is."""
+    """Return start and width of the bar of a day."""
     step = (WIDTH - _LEFT - _RIGHT) / count
     return round(_LEFT + at * step + step * (1 - _SHARE_OF_BAR) / 2, 2), round(step * _SHARE_OF_BAR, 2)
 
@@ -251,13 +252,13 @@ def _scale(steps: Sequence[float], unit: Unit) -> list[Label]:
 
 
 def _dates(days: Sequence[str]) -> list[Label]:
-    """Months and days under the axis, as many as there is room for, the last one among them."""
+    """Return the dates under the axis, as many as fit, including the last day."""
     every = max(math.ceil(len(days) / _MAX_DATES), 1)
     return [Label(_middle(at, len(days)), _HEIGHT - 6, days[at][5:]) for at in range(len(days) - 1, -1, -every)]
 
 
 def _runs(numbers: Sequence[int]) -> list[list[int]]:
-    """Numbers that follow each other, together."""
+    """Return the sequences of consecutive numbers."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:

@@ -1,9 +1,8 @@
-"""The page's server as a process: a free port on loopback, and the link that opens it.
+"""Process of the page's server: a free port on loopback, and the link that opens the page.
 
-How a browser comes by the token: for the code in a link, which opens the page once.
-
-A browser keeps every address it was at, with what stands behind the #, and some carry that to other machines. So what
-stands there is worth nothing any more once it was used."""
+The link contains a code, and a browser exchanges the code for the token. Browsers store every address with the part
+behind the #, and some send addresses to other machines: so a code is worthless after the first use.
+"""
 
 import asyncio
 import contextlib
@@ -30,8 +29,8 @@ from claude_mem_lite.ui.server import make_app
 _BYTES = 32
 
 
-class Entry:
-    """The token of one run, and the code that the next browser is let in by. Any thread may ask."""
+class PageAccess:
+    """Token of one run, and the code for the next browser. Safe for any thread."""
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(_BYTES)
@@ -44,7 +43,7 @@ class Entry:
         return self._code
 
     def enter(self, code: str) -> str | None:
-        """The token, for the code in force; another holds from then on. None for any other code."""
+        """Return the token for the valid code, and replace the code; None for any other code."""
         with self._lock:
             if not hmac.compare_digest(code.encode(errors="surrogatepass"), self._code.encode()):
                 return None
@@ -53,7 +52,7 @@ class Entry:
             return self.token
 
     def was_used(self, code: str) -> bool:
-        """Whether a browser was let in by this code before."""
+        """Return True if a browser has already used this code."""
         with self._lock:
             return code in self._used
 
@@ -65,9 +64,9 @@ _LEAVE_S = 3
 def serve(
     client: Client, port: int, opened: Callable[[str], None], used: Callable[[str], None], folder: str = ""
 ) -> None:
-    """Serve the page until the process is told to end. `opened` hears the link that opens it once somebody listens,
-    `used` the next one when a browser was let in by the last. The page begins with the project of `folder`."""
-    entry = Entry()
+    """Serve the page until a signal ends the process. `opened` gets the link when the server listens, `used` the next
+    link when a browser has used the last. The page begins with the project of `folder`."""
+    entry = PageAccess()
     with contextlib.closing(_listening(port)) as listener:
         at = listener.getsockname()[1]
 
@@ -101,14 +100,14 @@ def serve(
 
 
 def _is_no_cancelling(record: logging.LogRecord) -> bool:
-    """Not what is told of requests that were under way when the server ended."""
+    """Return False for log records about requests that the end of the server cancelled."""
     kind = record.exc_info[0] if record.exc_info else None
     return not (kind and issubclass(kind, asyncio.CancelledError)) and "graceful shutdown" not in record.getMessage()
 
 
 @contextmanager
 def _ended_like_by_ctrl_c(server: uvicorn.Server) -> Iterator[None]:
-    """Whatever ends the process, or closes its terminal, leaves nothing behind."""
+    """End the server on SIGTERM and SIGHUP as on Ctrl-C, so that no file is left behind."""
 
     def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         if server.started and not server.should_exit:  # of this signal the server knows nothing
@@ -126,7 +125,8 @@ def _ended_like_by_ctrl_c(server: uvicorn.Server) -> Iterator[None]:
 
 @contextmanager
 def link_file(home: Home, link: str) -> Iterator[str]:
-    """A file that leads to the link, for the browser: on its command line every user of the machine would see it."""
+    """Yield the address of a file that redirects to the link: every user of the machine can read a command line, so the
+    browser gets the file instead of the link."""
     path = home.root / f"ui-{os.getpid()}.html"
     page = f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(link)}"><title>claude-mem-lite</title>'
     path.unlink(missing_ok=True)
@@ -139,7 +139,7 @@ def link_file(home: Home, link: str) -> Iterator[str]:
 
 
 def open_browser(address: str, failed: Callable[[], None]) -> None:
-    """Open an address beside the server: some browsers do not come back before they are closed."""
+    """Open an address in a thread: some browsers return only when the user closes them."""
 
     def opening() -> None:
         try:

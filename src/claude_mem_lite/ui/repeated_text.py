@@ -1,9 +1,10 @@
-"""Texts that say the same: a headline, a prompt, a title and a summary often do. The page shows such a text once."""
+"""Repeated texts: a headline, a prompt, a title and a summary often say the same. The page shows such a text once."""
 
 import re
 from itertools import islice
+from typing import Protocol
 
-from claude_mem_lite.models import JsonObject, text, without_request
+from claude_mem_lite.models import without_request
 
 _WORD = re.compile(r"\w+")
 # A prompt of which a memory quotes less than this has more to say than the memory.
@@ -16,22 +17,35 @@ _MAX_COMPARED = 4_000
 _SENTENCE_END = re.compile(r"[)\]\"'`”’*]*(?:[.!?:;](?=\s)|\s*\n|\s+[—–-](?=\s))")
 
 
+class Summarized(Protocol):
+    """Memory or hit with a title and a summary."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def made_by(self) -> str: ...
+
+
 def repeats(said: str, other: str) -> bool:
-    """Whether a text says nothing that the other does not say in the same words: all of the other, or a part of it."""
+    """Return whether a text is the other text or a part of the other, word for word."""
     ours, theirs = _words(said), _words(other)
     return f" {ours} " in f" {theirs} "
 
 
 def is_same(said: str, other: str) -> bool:
-    """Whether two texts say the same, one of them perhaps with a few words more, or with other endings."""
+    """Return whether two texts say the same, up to a few more words and other endings."""
     shorter, longer = sorted((said, other), key=len)
     is_most = len(_words(shorter)) >= _MIN_SHARE * len(_words(longer)) > 0
     return is_most and (repeats(shorter, longer) or _tells(longer, shorter))
 
 
 def joined(title: str, summary: str) -> tuple[str, str]:
-    """Return a title, and what its summary adds to it. A title gives way to the sentence of the summary that says the
-    same, if that is short: it says at least as much."""
+    """Return a title, and the text that the summary adds. A short sentence of the summary that repeats the title
+    replaces the title, because the sentence says at least as much."""
     more = beyond(title, summary)
     first = _FIRST_SENTENCE.match(summary)
     if not more or first is None or len(first[0]) > _MAX_TITLE or not _tells(first[0], title):
@@ -40,9 +54,10 @@ def joined(title: str, summary: str) -> tuple[str, str]:
 
 
 def beyond(title: str, summary: str) -> str:
-    """Return what a summary adds to its title: all of it, or the rest where the title is its beginning.
+    """Return the text that a summary adds to the title: all, or the rest if the summary begins with the title.
 
-    The rest is marked where it begins in the middle of a sentence."""
+    A rest that begins in the middle of a sentence is marked.
+    """
     if not summary or repeats(summary, title) or _tells(title, summary):
         return ""
     if not _begins(title, summary):
@@ -53,18 +68,18 @@ def beyond(title: str, summary: str) -> str:
     return rest[ended.end() :].lstrip() if ended else f"…{rest.lstrip()}"
 
 
-def listed(memory: JsonObject, *, has_prompt: bool = False) -> JsonObject:
-    """Return a memory as it is shown: its title, and under `more` what the summary adds to the title. What was asked is
-    left out where the prompt itself is in sight; a title that the user wrote stays as it is."""
-    title, summary = text(memory.get("title")), text(memory.get("summary"))
-    summary = without_request(summary) if has_prompt else summary
-    is_users = memory.get("made_by") == "user"
-    title, more = (title, beyond(title, summary)) if is_users else joined(title, summary)
-    return {**memory, "title": title, "more": more}
+def title_and_more(memory: Summarized, *, has_prompt: bool = False) -> tuple[str, str]:
+    """Return the title of a memory as shown, and the text that the summary adds to the title.
+
+    The request is left out where the page shows the prompt; a title that the user wrote stays as it is."""
+    summary = without_request(memory.summary) if has_prompt else memory.summary
+    if memory.made_by == "user":
+        return memory.title, beyond(memory.title, summary)
+    return joined(memory.title, summary)
 
 
 def _tells(sentence: str, title: str) -> bool:
-    """Whether a sentence has all words of a title in their order, be it with other endings: `Add` and `Added`."""
+    """Return whether a sentence has all words of a title in order, perhaps with other endings: `Add` and `Added`."""
     following, words = iter(_words(sentence).split()), _words(title).split()
     return bool(words) and all(any(_is_kin(word, other) for other in following) for word in words)
 

@@ -1,7 +1,8 @@
-"""The server of the page: a shell of fixed files, parts that are made when they are asked for, and what is to be done.
+"""Server of the page: fixed files, parts rendered on request, and actions.
 
-It runs as long as `claude-mem-lite ui` does, on loopback. All it knows comes from the worker, but for the switch
-that turns memory off, which is a file."""
+The server runs on loopback as long as `claude-mem-lite ui`. All data comes from the worker, except the switch that
+turns memory off: a file.
+"""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -71,8 +72,8 @@ def make_app(
     is_ending: IsEnding = lambda: False,
     folder: str = "",
 ) -> ASGIApp:
-    """The whole server, behind its gate. `enter` gives the token for a code, `was_used` tells of one that it is spent,
-    `is_ending` tells streams when to end; the pages begin with the project of `folder`."""
+    """Return the server behind the access check. `enter` returns the token for a code, `was_used` is True for a used
+    code, `is_ending` is True when streams must end. Pages begin with the project of `folder`."""
     pages = files("claude_mem_lite.ui") / "static"
     fixed = {name: (pages / name).read_bytes() for name in _STATIC}
     shell = (pages / "shell.html").read_bytes()
@@ -116,7 +117,7 @@ def _doing(client: Client, do: Action) -> Callable[[Request], Awaitable[Response
     async def act(request: Request) -> Response:
         given = await _sent(request)
         if given is None:
-            return JSONResponse({"error": "what was sent is no JSON object"}, 400)
+            return JSONResponse({"error": "the request body is no JSON object"}, 400)
         try:
             return JSONResponse(await run_in_threadpool(_with_worker, client, lambda: do(client, given)))
         except MemoryLiteError as error:
@@ -148,7 +149,7 @@ def _events(client: Client, is_ending: IsEnding) -> Callable[[Request], Awaitabl
 
 
 async def _sent(request: Request) -> dict[str, JsonValue] | None:
-    """The object that a request sends; None when it is none."""
+    """Return the JSON object of a request; None for any other body."""
     try:
         given = json.loads(await request.body())
     except (ValueError, RecursionError):
@@ -157,7 +158,7 @@ async def _sent(request: Request) -> dict[str, JsonValue] | None:
 
 
 def _with_worker(client: Client, ask: Callable[[], Answer]) -> Answer:
-    """What is answered by the worker, which ends by itself when nothing happens: it is started again then."""
+    """Call the worker; start a worker first if the idle one has ended."""
     try:
         return ask()
     except WorkerSilent:
@@ -168,7 +169,7 @@ def _with_worker(client: Client, ask: Callable[[], Answer]) -> Answer:
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    """What a mistake of ours looks like; the server's own log tells the rest of it."""
+    """Return the response to a bug of ours; the log of the server has the details."""
     message = f"this page failed: {type(error).__name__}"
     if request.method == "POST":
         return JSONResponse({"error": message}, 500)

@@ -1,25 +1,22 @@
-"""From what the worker tells to HTML: the templates, and the few words and forms that all of them need.
+"""Templates of the page, with filters, choices and projects that all parts share.
 
-Everything that is put into a template is escaped there; besides, only `markdown.py` makes HTML, of fixed tags.
-
-Long texts: the page shows the beginning of them, and all of it only when that is asked for.
-
-What can be chosen to narrow the feed and a search; a choice that nobody offered is none.
-
-The projects that the worker knows, by their ids: their names and folders, and which one a page is about."""
+Templates escape every value; besides, only `markdown.py` makes HTML, of fixed tags. A long text is shown as its
+beginning, and in full on request. A choice of a filter counts only if the page offers the choice. Projects are looked
+up by id.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
-from claude_mem_lite.client.client import Client, quoted
-from claude_mem_lite.client.responses import describe_change
+from claude_mem_lite.client.base import quoted
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import (
     GUIDANCE_KINDS,
@@ -33,6 +30,7 @@ from claude_mem_lite.models import (
     JsonObject,
     text,
 )
+from claude_mem_lite.responses.project import ListedProject
 from claude_mem_lite.scopes import called
 from claude_mem_lite.text import counted, time_ago
 from claude_mem_lite.ui.markdown import blocks, headline, inline
@@ -45,7 +43,7 @@ _KIND_GROUPS = (("What was done", WORK_KINDS), ("What was taught", GUIDANCE_KIND
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request for a part: whom to ask, the names in its path, and what was chosen."""
+    """Request for a part: client, names in the path, and choices of the user."""
 
     client: Client
     path: Mapping[str, str]
@@ -76,7 +74,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (ago, when, words, short, counted, quoted, inline, blocks, headline, group_of, describe_change)
+    filters = (ago, when, words, short, counted, quoted, inline, blocks, headline, group_of)
     environment.filters |= {one.__name__: one for one in filters}
     environment.globals |= {
         "KINDS": KINDS,
@@ -91,19 +89,19 @@ def _environment() -> Environment:
 
 
 def ago(written: str) -> Markup:
-    """How long ago a moment was; the moment itself shows on hover."""
+    """Return the age of a time; the time itself shows on hover."""
     return _time(written, time_ago(datetime.fromisoformat(written), datetime.now(UTC)))
 
 
 def when(written: str) -> Markup:
-    """A moment in the time of this machine, the day by its name if it was lately; all of it shows on hover."""
+    """Return a time in the zone of this machine, a recent day by its name; the whole time shows on hover."""
     return _time(written, short_moment(written, datetime.now(UTC)))
 
 
 def short_moment(written: str, now: datetime) -> str:
-    """A moment as people say it, in the time of this machine: `today 14:05`, `3 Mar 14:05`, `2025-03-03 14:05`.
+    """Return a time in the zone of this machine, in short: `today 14:05`, `3 Mar 14:05`, `2025-03-03 14:05`.
 
-    At the ends of the calendar that may be no date; such a moment stays in the time it was written in."""
+    A time at the ends of the calendar may have no date there, and stays in its own zone."""
     try:
         at, today = datetime.fromisoformat(written).astimezone(), now.astimezone().date()
     except (OverflowError, ValueError):
@@ -116,7 +114,7 @@ def short_moment(written: str, now: datetime) -> str:
 
 
 def moment(written: str) -> str:
-    """A moment in full, in the time of this machine and with its distance from UTC."""
+    """Return a whole time in the zone of this machine, with the offset from UTC."""
     at = datetime.fromisoformat(written)
     try:
         return at.astimezone().isoformat(" ", "seconds")
@@ -129,22 +127,22 @@ def _time(written: str, shown: str) -> Markup:
 
 
 def group_of(kind: str) -> int:
-    """The number of the group that a kind belongs to, by which it has its colour."""
+    """Return the number of the group of a kind: `style.css` has a colour for each group."""
     return next((at for at, (_, kinds) in enumerate(_KIND_GROUPS) if kind in kinds), len(_KIND_GROUPS) - 1)
 
 
 def words(name: str) -> str:
-    """A name of the code as words: `anti_pattern` is an anti pattern."""
+    """Return an identifier as words: `anti pattern` for `anti_pattern`."""
     return name.replace("_", " ")
 
 
 def short(id_: str) -> str:
-    """The beginning of an id, by which commands know it too."""
+    """Return the beginning of an id, long enough for commands."""
     return id_[:8]
 
 
 def id_of(given: JsonObject) -> str:
-    """The id of what is to be changed."""
+    """Return the id of the memory to change."""
     if not (id_ := text(given.get("id")).strip()):
         raise MemoryLiteError("it was not said which memory", "load the page again")
     return id_
@@ -155,20 +153,20 @@ _AT_ONCE = 20_000
 
 
 class Shortened(NamedTuple):
-    """A text in pieces that a browser lays out one by one, and how many characters are left out."""
+    """Text in pieces for the browser's layout, with the number of omitted characters."""
 
     pieces: list[str]
     left_out: int
 
 
 def shortened(whole: str, *, is_all: bool = False, most: int = MAX_SHOWN) -> Shortened:
-    """The beginning of a text, or all of it."""
+    """Return the beginning of a text, or the whole text."""
     shown = whole if is_all else whole[:most]
     return Shortened(_pieces(shown), len(whole) - len(shown))
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in parts of a screen or some more, each up to the end of a line if one is near."""
+    """Return a text in parts of about a screen, cut at ends of lines where possible."""
     found: list[str] = []
     start = 0
     while start < len(text):
@@ -190,13 +188,13 @@ _OFFERED: dict[str, Sequence[str]] = {
 
 
 def chosen_of(asked: Asked, *names: str) -> dict[str, str]:
-    """What was chosen by each of these names, '' where nothing was."""
+    """Return the choices by name, '' for a choice that was not made or not offered."""
     chosen = {name: asked.chosen(name) for name in names}
     return {name: one if one in _OFFERED.get(name, (one,)) else "" for name, one in chosen.items()}
 
 
 def statuses_of(chosen: str) -> tuple[str, ...]:
-    """The statuses to ask the worker for; none leaves it to the worker, which takes the active ones."""
+    """Return the statuses for a request; without any, the worker returns active memories."""
     return STATUSES if chosen == _ANY_STATUS else some(chosen)
 
 
@@ -204,26 +202,33 @@ def some(one: str) -> tuple[str, ...]:
     return (one,) if one else ()
 
 
-def find(client: Client, project: str) -> JsonObject:
-    """What is known of a project; of one that is not known, its id."""
-    known = next((one for one in client.projects() if one.get("id") == project), None)
-    return known if known is not None else {"id": project, "name": called(project, client.project_names()), "root": ""}
+def find(client: Client, project: str) -> ListedProject:
+    """Return a project by id; an unknown or empty project with its name alone."""
+    known = next((listed for listed in client.projects() if listed.id == project), None)
+    return known or ListedProject(project, called(project, client.project_names()))
 
 
-def with_project_name(one: JsonObject, names: Mapping[str, str]) -> JsonObject:
-    """A memory or a session, with what its project is called."""
-    return {**one, "project_name": called(text(one.get("project")), names)}
+class View:
+    """Record with further values for a template; a value hides the attribute of the same name."""
+
+    def __init__(self, record: object, **values: object) -> None:
+        self._record = record
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        return self._values[name] if name in self._values else getattr(self._record, name)
 
 
 def chosen(asked: Asked) -> str:
-    """Return the project that a page is about: the chosen one, else that of the folder where the page was started.
+    """Return the project of a page: the chosen project, else the project of the start folder.
 
-    '' stands for all projects, also when nothing is remembered of that folder's project."""
+    '' stands for all projects, also when the folder's project holds nothing.
+    """
     if given := asked.chosen("project"):
         return "" if given == EVERY_PROJECT else given
     return of_folder(asked)
 
 
 def of_folder(asked: Asked) -> str:
-    """Return the project of the folder where the page was started; '' when nothing is remembered of it."""
+    """Return the project of the folder where the page was started; '' when the project holds nothing."""
     return asked.client.project_of(asked.folder) if asked.folder else ""

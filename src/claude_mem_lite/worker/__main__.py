@@ -1,4 +1,4 @@
-"""`python -m claude_mem_lite.worker`: how hooks and the command line start the worker."""
+"""Start of the worker by hooks and the command line: `python -m claude_mem_lite.worker`."""
 
 import logging
 import os
@@ -9,5 +9,5 @@ from claude_mem_lite.worker.process import run
 if __name__ == "__main__":
     status = run(find_home())
     logging.shutdown()
-    # At once: everything is closed, and tearing down the imported modules takes a second in which the lock is held.
+    # At once: all files are closed, and the tear-down of modules would hold the lock for another second.
     os._exit(status)

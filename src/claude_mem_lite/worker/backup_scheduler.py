@@ -1,12 +1,10 @@
-"""Backups while the worker runs: once a day, when somebody asks, and anew when something was forgotten.
+"""Scheduler of backups: once a day, on request, and again after memories were forgotten.
 
-Made in a thread of their own, from a snapshot: nobody waits for one but who asked for it. Everything else here happens
-in the job thread."""
+A thread makes each backup from a snapshot, so that only the requester waits. All else happens in the job thread."""
 
 import logging
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -15,17 +13,18 @@ from datetime import datetime, timedelta
 
 from claude_mem_lite.db import backup_files, change_counter
 from claude_mem_lite.db.backup_files import Backup
+from claude_mem_lite.deadline import PAST, Deadline
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import erase
 from claude_mem_lite.paths import Home
 from claude_mem_lite.timestamps import Clock
-from claude_mem_lite.worker import recovery_startup
+from claude_mem_lite.worker.recovery import set_aside
 
 EVERY = timedelta(days=1)
-# A clock that was ahead must not keep the next one from being made.
+# A clock that was ahead must not prevent the next backup.
 _AHEAD = timedelta(hours=1)
-QUIET_S = 5.0
-# So long after it is due, one is made while sessions are at work as well.
+
+# Delay after which a due backup is made while sessions are at work.
 _OVERDUE = timedelta(hours=1)
 _AGAIN_AFTER_S = 600.0
 log = logging.getLogger(__name__)
@@ -33,8 +32,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Task:
-    """One run of the thread: what is to leave the backups, who waits for it, and whether a new one is wanted at all
-    events."""
+    """Run of the backup thread: names to purge, futures and callbacks of requesters, and whether a new backup is
+    required."""
 
     leaving: Sequence[str]
     asked: list["Future[Backup]"]
@@ -47,16 +46,24 @@ class _Task:
     thread: threading.Thread | None = field(default=None)
 
 
-class BackingUp:
-    """The backups of one home. `problem` may be read, and `make_soon` called, by any thread."""
+class BackupScheduler:
+    """Backups of a home. Any thread may read `problem` and call `make_soon`."""
 
-    def __init__(self, home: Home, memory_db: sqlite3.Connection, inbox_db: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(
+        self,
+        home: Home,
+        memory_db: sqlite3.Connection,
+        inbox_db: sqlite3.Connection,
+        clock: Clock,
+        max_backups: int,
+    ) -> None:
         self.problem = ""
-        """Why the last backup failed."""
+        """Reason why the last backup failed."""
         self._home = home
         self._memory_db = memory_db
         self._inbox_db = inbox_db
         self._clock = clock
+        self._max_backups = max_backups
         self._lineage = change_counter.lineage_of(memory_db)
         self._kept = self._find_kept()
         self._asked: list[Future[Backup]] = []
@@ -64,11 +71,11 @@ class BackingUp:
         self._done: list[Callable[[], None]] = []
         self._has_leaving = True
         self._task: _Task | None = None
-        self._not_before = 0.0
+        self._pause = PAST
 
     @property
     def backed_up(self) -> int:
-        """How far memory.db was when the newest backup was made; 0 when there is none."""
+        """Return the progress of memory.db in the newest backup; 0 without a backup."""
         return self._kept[0].done if self._kept else 0
 
     @property
@@ -80,22 +87,22 @@ class BackingUp:
         return len(self._kept)
 
     def make_soon(self) -> "Future[Backup]":
-        """A backup as soon as the one under way, if any, is done."""
+        """Request a backup, made as soon as a running one is done."""
         future: Future[Backup] = Future()
         self._asked.append(future)
         return future
 
-    def want_soon(self) -> None:
-        """The same for who does not wait, once a database was restored or events are done again."""
+    def request_soon(self) -> None:
+        """Request a backup without waiting, after a restore or a replay."""
         self._wants_now = True
 
-    def let_leave(self, done: Callable[[], None]) -> None:
-        """What was forgotten leaves the backups; `done` is called then, or when it is clear that it must wait."""
+    def purge_from_backups(self, done: Callable[[], None]) -> None:
+        """Purge forgotten names from the backups; `done` is called afterwards, or when the purge has to wait."""
         self._has_leaving = True
         self._done.append(done)
 
-    def give_way(self) -> None:
-        """Stop reading the database: what is forgotten must leave its log. What was under way is done anew."""
+    def interrupt(self) -> None:
+        """Interrupt a running backup: its reader keeps forgotten text in the log. The backup starts again later."""
         task = self._task
         if task is not None and task.thread is not None and task.thread.is_alive():
             db = task.db
@@ -105,7 +112,7 @@ class BackingUp:
             task.thread.join()
 
     def step(self, wake: Callable[[], None], *, is_quiet: bool) -> None:
-        """End what the thread has done, and begin what is to be done next; whoever waits hears of it if that fails."""
+        """Finish the last run of the thread, and start the next one; requesters get the error of a failure."""
         try:
             self._step(wake, is_quiet=is_quiet)
         except (OSError, sqlite3.Error) as error:
@@ -118,7 +125,7 @@ class BackingUp:
             if self._task.thread is not None and self._task.thread.is_alive():
                 return
             self._end_task(self._task)
-        may_try = time.monotonic() >= self._not_before or bool(self._done)
+        may_try = self._pause.is_past() or bool(self._done)
         leaving = erase.leaving(self._inbox_db) if self._has_leaving and may_try else []
         if self._has_leaving and may_try and not leaving:
             self._has_leaving = False
@@ -128,8 +135,8 @@ class BackingUp:
             self._begin_task(leaving, wake)
 
     def end(self) -> None:
-        """Let go of what is under way; what is left to do is done by the next worker."""
-        self.give_way()
+        """Interrupt the thread; the next worker does the rest."""
+        self.interrupt()
         if self._task is not None:
             self._end_task(self._task)
         self._call_done()
@@ -137,7 +144,7 @@ class BackingUp:
             self._asked.pop().set_exception(MemoryLiteError("the worker ends", "try again"))
 
     def _is_due(self, *, is_quiet: bool) -> bool:
-        if time.monotonic() < self._not_before:
+        if not self._pause.is_past():
             return False
         newest, now = self.newest, self._clock()
         if newest is None:
@@ -165,24 +172,24 @@ class BackingUp:
         task.thread.start()
 
     def _run(self, task: _Task, now: datetime) -> None:
-        """In the thread: a new backup, then none of those that hold what was forgotten."""
+        """Make a backup, then delete the backups that hold forgotten names. Runs in the backup thread."""
 
         def note(db: sqlite3.Connection) -> None:
             task.db = db
 
         try:
             kept = backup_files.all_in(self._home.backups) if task.leaving else []
-            holding = [one for one in kept if backup_files.holds(one.path, task.leaving)]
+            holding = [backup for backup in kept if backup_files.holds(backup.path, task.leaving)]
             if holding or task.asked or task.wanted or not task.leaving:
-                # First: without any, what the inbox does not hold any more would be in memory.db alone.
+                # First: without a backup, memories whose events left the inbox would be in memory.db alone.
                 task.made = backup_files.make(self._home.memory_db, self._home.backups, now, note)
-            for one in holding:
-                if task.made is None or one.path != task.made.path:
-                    one.path.unlink(missing_ok=True)
+            for backup in holding:
+                if task.made is None or backup.path != task.made.path:
+                    backup.path.unlink(missing_ok=True)
             if task.leaving:
-                recovery_startup.forget_aside(self._home, task.leaving)
-            backup_files.prune(self._home.backups, self._lineage)
-            self._kept = self._find_kept()  # before anybody hears of it: the page asks at once how many there are
+                set_aside.forget(self._home, task.leaving)
+            backup_files.prune(self._home.backups, self._lineage, self._max_backups)
+            self._kept = self._find_kept()  # before the futures end: the page asks for the number at once
         except (OSError, sqlite3.Error, MemoryLiteError) as error:
             task.failed = True
             if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
@@ -198,15 +205,15 @@ class BackingUp:
             call()
 
     def _note_failure(self, task: _Task, error: Exception) -> None:
-        # With the error: whoever watches the log for damage is to see it.
+        # With the error: `DamageWatch` must see damage.
         log.error("backup failed", exc_info=error)
-        self._not_before = time.monotonic() + _AGAIN_AFTER_S
+        self._pause = Deadline.after(_AGAIN_AFTER_S)
         self.problem = f"the last backup failed: {error}"
         for future in task.asked:
             future.set_exception(MemoryLiteError(f"no backup was made: {error}"))
 
     def _end_task(self, task: _Task) -> None:
-        """In the job thread: what came of it is noted."""
+        """Note the result of the thread. Runs in the job thread."""
         self._task = None
         if task.had_to_stop:
             self._asked, self._done = task.asked + self._asked, task.done + self._done
@@ -214,14 +221,14 @@ class BackingUp:
             self._wants_now = self._wants_now or task.wanted
         self._kept = self._find_kept()
         if task.made is not None:
-            if all(one.path != task.made.path for one in self._kept):  # else the next would be due at once, for ever
-                self._not_before = time.monotonic() + _AGAIN_AFTER_S
+            if all(backup.path != task.made.path for backup in self._kept):  # else the next would be due at once
+                self._pause = Deadline.after(_AGAIN_AFTER_S)
             log.info("backup made", extra={"backup": task.made.path.name, "kept": len(self._kept)})
         if not task.failed:
             erase.note_left(self._inbox_db, task.leaving)
 
     def _find_kept(self) -> list[Backup]:
-        """The backups of this memory.db; what else may lie beside them says nothing of it."""
+        """Return the backups of this memory.db; other files in the folder do not count."""
         return backup_files.own(self._home.backups, self._lineage)
 
     def _call_done(self) -> None:

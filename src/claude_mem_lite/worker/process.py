@@ -1,9 +1,11 @@
-"""The worker as a process: one per home by lock, a private socket, an orderly end."""
+"""Process of the worker: a single process for a home by lock, a private socket, a log of JSON lines, an orderly end."""
 
 import asyncio
 import ctypes
 import fcntl
+import json
 import logging
+import logging.handlers
 import os
 import signal
 import socket
@@ -12,30 +14,82 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from claude_mem_lite import hook_program
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.limits import LIMITS, Limits
 from claude_mem_lite.paths import Home, identity
+
+_MAX_BYTES = 1024 * 1024
+_KEPT = 3
+_PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class _JsonLines(logging.Formatter):
+    """Formatter that makes a line of each record: message, and extra fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "what": record.getMessage(),
+        }
+        line.update({key: value for key, value in vars(record).items() if key not in _PLAIN})
+        if record.exc_info and record.exc_info[1] is not None:
+            line["error"] = type(record.exc_info[1]).__name__
+            line["where"] = _where(record.exc_info[1])
+            if isinstance(record.exc_info[1], MemoryLiteError):
+                line["why"] = str(record.exc_info[1])
+        return json.dumps(line, default=str)
+
+
+def _where(error: BaseException) -> list[str]:
+    """Return the frames of a failure, without the message, which may quote content."""
+    frames = []
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        frames.append(f"{os.path.basename(code.co_filename)}:{step.tb_lineno} {code.co_name}")
+        step = step.tb_next
+    return frames[-6:]
+
+
+def set_up_log(path: Path) -> None:
+    """Send every log record of the process to a file. A failing log stops nothing."""
+    logging.raiseExceptions = False
+    handler = logging.handlers.RotatingFileHandler(path, maxBytes=_MAX_BYTES, backupCount=_KEPT, delay=True)
+    handler.setFormatter(_JsonLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
+
 
 if TYPE_CHECKING:
     import uvicorn
 
     from claude_mem_lite.worker.loop import Loop
+    from claude_mem_lite.worker.services import Services
 
 _BACKLOG = 1024
 _M_ARENA_MAX = -8
-# How long a thread keeps the interpreter when another wants it; by default 5 ms, which is what an answer may take.
+# Time for which a thread keeps the interpreter when another waits; the default, 5 ms, is the time of a whole answer.
 _SWITCH_S = 0.001
-# A worker that was told to end takes up to 5 s to finish what it is answering.
+# A worker that ends takes up to 5 s to finish its answers.
 _LOCK_WAIT_S = 8.0
 _LOCK_LOOK_S = 0.02
 log = logging.getLogger(__name__)
 
 
-def run(home: Home) -> int:
-    """Serve until idle, stopped or told to end by a signal; 0 at once when another worker serves the home."""
+def run(home: Home, limits: Limits = LIMITS) -> int:
+    """Serve until idle, stopped, or ended by a signal; return 0 at once when another worker serves the home."""
     os.umask(0o077)
-    # numpy, when it is imported, would start a thread for each processor; for one vector at a time they gain nothing.
+    # numpy would start a thread for each processor at its import; single vectors gain nothing from threads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _share_freed_memory()
     sys.setswitchinterval(_SWITCH_S)
@@ -49,30 +103,30 @@ def run(home: Home) -> int:
     listener = _listen(home)
     bound = identity(home.socket)
     try:
-        _serve(home, listener)
+        _serve(home, listener, limits)
     finally:
-        if identity(home.socket) == bound:  # else the folder was replaced, and it is another worker's
+        if identity(home.socket) == bound:  # else the folder was replaced, and the socket is of another worker
             home.socket.unlink(missing_ok=True)
     return 0
 
 
 def _share_freed_memory() -> None:
-    """glibc would keep freed memory apart for each of the threads that build contexts; musl and macOS do not."""
+    """Share freed memory between threads: glibc would keep a separate arena for each; musl and macOS do not."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _take_lock(home: Home) -> int | None:
-    """The lock that makes this the home's only worker, held until the process ends. Never unlinked."""
+    """Return the lock of the home's only worker, held until the process ends and never unlinked; None if taken."""
     lock = os.open(home.worker_lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    until = time.monotonic() + _LOCK_WAIT_S
+    deadline = Deadline.after(_LOCK_WAIT_S)
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return lock
         except BlockingIOError:
-            # Who holds it without listening is about to end, and may have looked into the spool for the last time.
-            if _is_listening(home) or time.monotonic() > until:
+            # A holder that does not listen is about to end, and may have read the spool for the last time.
+            if _is_listening(home) or deadline.is_past():
                 os.close(lock)
                 return None
             time.sleep(_LOCK_LOOK_S)
@@ -84,7 +138,7 @@ def _is_listening(home: Home) -> bool:
         probe.setblocking(False)
         try:
             probe.connect(home.socket.name)
-        except BlockingIOError:  # there, with a long queue before it
+        except BlockingIOError:  # a worker listens, with a full backlog
             return True
         except OSError:
             return False
@@ -92,7 +146,7 @@ def _is_listening(home: Home) -> bool:
 
 
 def _listen(home: Home) -> socket.socket:
-    """A listening socket of mode 0600, in place of any that a dead worker left."""
+    """Return a listening socket of mode 0600, in place of the socket of a dead worker."""
     with suppress(FileNotFoundError):
         home.socket.unlink()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -105,42 +159,42 @@ def _listen(home: Home) -> socket.socket:
     return listener
 
 
-def _serve(home: Home, listener: socket.socket) -> None:
-    # Imported here and below: they cost more than the rest of the start, and the socket must be there first.
+def _serve(home: Home, listener: socket.socket, limits: Limits) -> None:
+    # Imported late: the imports cost more than the rest of the start, and the socket must exist first.
     from claude_mem_lite.db.integrity import is_damage
-    from claude_mem_lite.worker import json_log as worker_log
-    from claude_mem_lite.worker.services import open_loop
+    from claude_mem_lite.worker.composition import open_loop
 
-    worker_log.set_up(home.worker_log)
+    set_up_log(home.worker_log)
     try:
-        with ExitStack() as at_the_end, open_loop(home) as loop:
-            # Not before: a start that fails leaves the mark of the worker that was killed before it.
+        with ExitStack() as at_the_end, open_loop(home, limits=limits) as loop:
+            # Not before: a failed start must leave the pid file of a killed worker.
             at_the_end.callback(_remove_own_pid, home)
             _serve_loop(home, listener, loop)
     except Exception as error:
         log.exception("worker failed")
-        if is_damage(error):  # met on a page that the quick look did not read: the next worker is to read all of them
+        if is_damage(error):  # on a page that the quick check did not read: the next worker checks all pages
             home.suspect.touch(mode=0o600)
         raise
 
 
 def _remove_own_pid(home: Home) -> None:
-    """Remove the mark of this worker, and not that of another one in a folder that took the place of the home."""
+    """Remove the pid file of this worker, but not of another one in a folder that replaced the home."""
     with suppress(OSError):
         if home.worker_pid.read_text() == str(os.getpid()):
             home.worker_pid.unlink()
 
 
 def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
-    """HTTP in this thread, jobs in another, until the serving ends."""
-    # A session that starts is what a worker is mostly started for, and its context searches.
-    threading.Thread(target=loop.search.make_ready, name="ready", daemon=True).start()
+    """Serve HTTP in this thread and run jobs in another, until the server ends."""
+    services = loop.services
+    # Most workers are started by the start of a session, whose context needs search.
+    threading.Thread(target=services.search.make_ready, name="ready", daemon=True).start()
     import uvicorn
 
     from claude_mem_lite.worker.api.app import make_app
 
     class Server(uvicorn.Server):
-        """Leaves signals to us: the original raises them again after it has shut down."""
+        """Server that leaves signals to the worker: the original raises them again after its end."""
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -150,7 +204,7 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
         server.should_exit = True
 
     config = uvicorn.Config(
-        make_app(loop, stop),
+        make_app(services, stop),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -162,7 +216,7 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop())
     home.worker_pid.write_text(str(os.getpid()))
-    # Hooks may start a worker again at once if this one should end.
+    # Hooks may start another worker at once if this one ends.
     home.start_lock.write_text("")
     log.info("worker up", extra={"pid": os.getpid()})
     if home.dropped.exists():
@@ -178,20 +232,20 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     jobs = threading.Thread(target=work, name="jobs")
     jobs.start()
     try:
-        asyncio.run(_until_idle(server, listener, loop))
+        asyncio.run(_until_idle(server, listener, services))
     finally:
-        loop.stop()
+        services.shutdown.stop()
         jobs.join()
         log.info("worker down", extra={"pid": os.getpid()})
 
 
-async def _until_idle(server: "uvicorn.Server", listener: socket.socket, loop: "Loop") -> None:
-    """Serve, and end the serving when nothing has happened for long."""
+async def _until_idle(server: "uvicorn.Server", listener: socket.socket, services: "Services") -> None:
+    """Serve until the worker was idle for long enough."""
 
     async def watch() -> None:
         while not server.should_exit:
             await asyncio.sleep(1.0)
-            if loop.activity.idle_s() > loop.config.idle_exit_s:
+            if services.activity.idle_s() > services.settings.config.idle_exit_s:
                 log.info("nothing to do; ending")
                 server.should_exit = True
 

@@ -1,72 +1,74 @@
-"""The composition root: opens the databases and puts the job loop together."""
+"""Services of the worker: everything that handlers, answers and background steps need, in one frozen value."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
+import sqlite3
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
 
-from claude_mem_lite.compress.model.provider_setup import make_provider
-from claude_mem_lite.db import change_counter, file_marks
-from claude_mem_lite.db.checkpoints import Checkpoints
-from claude_mem_lite.db.connection import Counting, Watched, open_for_writing, open_to_hold
-from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.db.open_files import OpenFiles
-from claude_mem_lite.embed.embedder import shared_table
-from claude_mem_lite.models import Embedder
+from claude_mem_lite.code.freshness.scanner import StalenessScanner
+from claude_mem_lite.db.read_pool import Readers
+from claude_mem_lite.knowledge.lessons.similarity import Likeness
+from claude_mem_lite.limits import Limits
 from claude_mem_lite.paths import Home
-from claude_mem_lite.timestamps import Clock, utc_now
-from claude_mem_lite.worker import recovery_startup
-from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.models.scheduler import MakeProvider
-from claude_mem_lite.worker.recovery_replay import Databases, back_up_before_migrating, catch_up, mend_words
+from claude_mem_lite.search.hybrid import Search
+from claude_mem_lite.search.indexer import Indexing
+from claude_mem_lite.timestamps import Clock
+from claude_mem_lite.worker.answers.in_flight import DuplicateHookGuard, InFlightInjections
+from claude_mem_lite.worker.answers.lesson_pace import QuestionPace
+from claude_mem_lite.worker.answers.user_notices import UserNotices
+from claude_mem_lite.worker.backup_scheduler import BackupScheduler
+from claude_mem_lite.worker.context_renderer import ALL_PROJECTS, ContextRenderer
+from claude_mem_lite.worker.event_intake import EventIntake
+from claude_mem_lite.worker.models.scheduler import ModelScheduler
+from claude_mem_lite.worker.pass_progress import PassProgress
+from claude_mem_lite.worker.settings import SettingsSource
+from claude_mem_lite.worker.shutdown import Activity, Package, Shutdown
+from claude_mem_lite.worker.write_thread import CommandQueue, WriteThread
 
 
-@contextmanager
-def open_loop(
-    home: Home,
-    clock: Clock = utc_now,
-    make_provider: MakeProvider = make_provider,
-    embedder: Embedder | None = None,
-) -> Iterator[Loop]:
-    """A job loop over sound and up-to-date databases, which are closed at the end."""
-    has_record = home.open_files.exists()
-    had_damage = recovery_startup.prepare(home, clock())
-    with (
-        ExitStack() as after_databases,
-        closing(_open(home.inbox_db, Watched)) as inbox_db,
-        closing(_open(home.memory_db, Counting)) as memory_db,
-    ):
-        databases = {home.inbox_db: inbox_db, home.memory_db: memory_db}
-        migrate(inbox_db, INBOX_MIGRATIONS, clock())
-        back_up_before_migrating(home, clock(), memory_db)
-        migrate(memory_db, MEMORY_MIGRATIONS, clock())
-        was_suspect = mend_words(home, memory_db)  # first: what is forgotten again leaves the indexes too
-        is_caught_up = catch_up(home, Databases(inbox_db, memory_db), clock())
-        change_counter.begin(memory_db)
-        files = after_databases.enter_context(closing(OpenFiles(home)))
-        files.write_record(home.open_files, change_counter.lineage_of(memory_db))
-        checkpoints = after_databases.enter_context(closing(Checkpoints(files, databases)))
-        holding = [after_databases.enter_context(closing(open_to_hold(path))) for path in databases]
-        if has_record or had_damage or not all(map(file_marks.of, databases.values())):
-            checkpoints.make_all()  # else a copy of before may have the same mark
-        loop = Loop(home, files, checkpoints, inbox_db, memory_db, clock, make_provider, embedder or shared_table())
-        if is_caught_up:
-            loop.backing_up.want_soon()
-        if was_suspect and not (had_damage or is_caught_up):
-            loop.note_unfounded()
-        with closing(loop.readers), closing(loop.inbox_readers):
-            yield loop
-        has_ended_well = not files.trouble()
-        if has_ended_well:
-            for db in databases.values():
-                file_marks.renew(db)
-        if not files.is_overwritten():  # else closing would bring pages of the log into another database
-            for connection in holding:
-                connection.close()
-    if has_ended_well:  # else the next worker has to know which logs are of which database
-        home.open_files.unlink(missing_ok=True)
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Parts of a running worker. Databases are read by `readers` and written by `writes` and `commands`."""
 
+    home: Home
+    clock: Clock
+    limits: Limits
+    started_at: datetime
+    settings: SettingsSource
+    shutdown: Shutdown
+    activity: Activity
+    package: Package
+    readers: Readers
+    """Connections to memory.db for reading."""
+    inbox_readers: Readers
+    """Connections to inbox.db for reading."""
+    writes: WriteThread
+    commands: CommandQueue
+    intake: EventIntake
+    passes: PassProgress
+    search: Search
+    indexing: Indexing
+    likeness: Likeness
+    scanner: StalenessScanner
+    renderer: ContextRenderer
+    models: ModelScheduler
+    backups: BackupScheduler
+    in_flight: InFlightInjections
+    """Answers to hooks that no hook has confirmed as printed yet."""
+    notices: UserNotices
+    duplicate_hooks: DuplicateHookGuard
+    questions: QuestionPace
 
-def _open(path: Path, kind: type[Watched]) -> Watched:
-    connection = open_for_writing(path, kind)
-    assert isinstance(connection, Watched)
-    return connection
+    def rebuild_derived(self) -> Future[None]:
+        """Rebuild indexes, freshness and contexts; the future ends when the rebuild has begun."""
+
+        def begin(_: sqlite3.Connection) -> None:
+            self.indexing.rebuild()
+            self.scanner.clear()
+            self.renderer.render({ALL_PROJECTS})
+
+        return self.writes.execute_write(begin)
+
+    def render_all(self) -> Future[None]:
+        """Render all contexts anew from the stored memories."""
+        return self.writes.execute_write(lambda _: self.renderer.render({ALL_PROJECTS}))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.past import machine_with_a_past
+from tests.e2e.page.seeded_machine import machine_with_a_past
 from tests.e2e.page.serving import Served, filled_machine, opened, running_browser, serving
 
 # A busy machine must not change what is seen: three browsers on two cores took more than the usual 5 s.

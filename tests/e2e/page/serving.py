@@ -16,7 +16,7 @@ from demo import recording
 from demo.machine import COMMAND, Machine
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.running import wait_until
+from tests.support.running import wait_until
 
 CHROMIUMS = (
     os.environ.get("CHROMIUM", ""),  # read here: no test sees the environment

@@ -49,7 +49,7 @@ def test_a_prompt_can_be_tried(browser: Browser, served: Served) -> None:
         page.locator("#prompt").fill(f"why do we {DECISION}, and convert only in reports?")
         expect(page.locator("#tried pre")).to_contain_text(DECISION)
         page.locator("#prompt").fill("hello")
-        expect(page.locator("#tried .empty")).to_contain_text("Nothing is said to this prompt")
+        expect(page.locator("#tried .empty")).to_contain_text("This prompt gets no memory")
 
 
 def test_it_follows_what_is_remembered(browser: Browser, served: Served) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.past import GARDEN, OLD, RETIRED, USED
+from tests.e2e.page.seeded_machine import GARDEN, OLD, RETIRED, USED
 from tests.e2e.page.serving import DECISION, FIX, Served, empty_machine, opened, serving, window
 
 LINES = "a[data-item]"

@@ -4,9 +4,9 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.page.past import TOKENS
+from tests.e2e.page.seeded_machine import TOKENS
 from tests.e2e.page.serving import Served, opened
-from tests.running import spool_name
+from tests.support.running import spool_name
 
 
 def test_an_error_is_told_and_can_be_tried_again(browser: Browser, served: Served) -> None:

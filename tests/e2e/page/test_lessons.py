@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from claude_mem_lite.models import JsonObject
 from tests.e2e.page.serving import Served, opened, serving
-from tests.lesson_sentences import stories
+from tests.support.lesson_stories import stories
 
 STORIES = stories(3)
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.past import VERSIONS, machine_with_a_past
+from tests.e2e.page.seeded_machine import VERSIONS, machine_with_a_past
 from tests.e2e.page.serving import DECISION, FIX, Served, opened, serving, window
-from tests.running import wait_until
+from tests.support.running import wait_until
 
 NEWS = "#news"
 PENDING = "#pending"

@@ -15,7 +15,7 @@ from demo.machine import CommandFailed
 from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.e2e.page.serving import DECISION, Served, filled_machine, opened, serving, window
-from tests.running import wait_until
+from tests.support.running import wait_until
 
 JSON = {"content-type": "application/json"}
 DATA = (

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.past import IGNORED, LATER, SESSION, SUMMARY, USED
+from tests.e2e.page.seeded_machine import IGNORED, LATER, SESSION, SUMMARY, USED
 from tests.e2e.page.serving import DECISION, Served, opened
 
 

@@ -1,6 +1,7 @@
-"""Prints `docs/commands.md` from the commands themselves: `python -m claude_mem_lite.cli.reference.commands`.
+"""Generator of `docs/commands.md` from the commands: `python -m claude_mem_lite.cli.reference.commands`.
 
-A test compares the file with this, so that no command or option can go undocumented."""
+A test compares the file with the output, so that every command and option is documented.
+"""
 
 import inspect
 from collections.abc import Iterator
@@ -21,12 +22,12 @@ Commands that need the worker start it.
 
 
 def reference() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join([HEAD, *_sections()]).rstrip() + "\n"
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
-    """A command with its full name, and those below it."""
+    """Yield a command with its full name, and its subcommands."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command, info_name=path)

@@ -1,7 +1,8 @@
-"""Writes the table of settings in `docs/configuration.md`, from `Config` itself:
-`python -m claude_mem_lite.cli.reference.settings docs/configuration.md`.
+"""Generator of the table of settings in `docs/configuration.md`, from `Config`: `python -m
+claude_mem_lite.cli.reference.settings docs/configuration.md`.
 
-A test compares the page with this, so that no setting can go undocumented."""
+A test compares the page with the output, so that every setting is documented.
+"""
 
 import ast
 import inspect
@@ -27,15 +28,15 @@ _OF_PROJECTS = {
 
 
 def table() -> str:
-    """The generated part of the page."""
-    told = dict(_docstrings())
+    """Return the generated part of the page."""
+    docstrings = dict(_docstrings())
     lines = ["| key | type | default | what it does |", "|---|---|---|---|"]
-    lines += [_row(field, told[field.name]) for field in fields(Config)]
+    lines += [_row(field, docstrings[field.name]) for field in fields(Config)]
     return "\n".join(lines)
 
 
 def with_table(page: str) -> str:
-    """The page with its generated part made anew."""
+    """Return the page with a new generated part."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{table()}\n{END}{after}"
@@ -65,15 +66,15 @@ def _default_of(field: "Field[object]") -> str:
 
 
 def _docstrings() -> Iterator[tuple[str, str]]:
-    """Each setting with what stands below it, on one line."""
+    """Return each setting with its docstring on one line."""
     (made,) = (
         node
         for node in ast.parse(inspect.getsource(config)).body
         if isinstance(node, ast.ClassDef) and node.name == "Config"
     )
     for one, below in zip(made.body, made.body[1:], strict=False):
-        is_told = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and is_told:
+        has_docstring = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and has_docstring:
             yield one.target.id, " ".join(str(below.value.value).split())  # type: ignore[attr-defined]
 
 

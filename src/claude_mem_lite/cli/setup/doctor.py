@@ -1,6 +1,7 @@
-"""`doctor`: everything is looked at, what to do is said, and what is safe to mend is mended.
+"""Command `doctor`: check everything, name the next step, and repair what is safe to repair.
 
-What `doctor --stale` prints: memories that the code has left behind, why, and what to do about them."""
+`doctor --stale` prints memories that no longer fit the code, with the reasons.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -11,14 +12,13 @@ from typing import TYPE_CHECKING
 import click
 
 from claude_mem_lite.cli.options import absolute_home, connect_to_look, folder, json_option
-from claude_mem_lite.cli.output import dim, field, items, plain, print_json
+from claude_mem_lite.cli.output import dim, plain, print_json
 from claude_mem_lite.cli.records import head, kind_and_status
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client.responses import objects, whole
 from claude_mem_lite.errors import joined
 from claude_mem_lite.install.targets import settings_path
-from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.responses.memories import StaleMemory, StaleResponse
 from claude_mem_lite.text import counted
 
 _SECTIONS = {
@@ -29,29 +29,30 @@ _SECTIONS = {
 WHAT_TO_DO = "`claude-mem-lite show ID` tells all of one; `claude-mem-lite forget ID` removes one for good."
 
 
-def print_stale(answer: JsonObject) -> None:
-    found = objects(answer, "memories")
-    if answer.get("excluded") is True:
+def print_stale(response: StaleResponse) -> None:
+    """Print stale memories by verdict, with the reasons."""
+    if response.excluded:
         click.echo("This folder is excluded by the configuration; its code is not looked at.")
         return
     now = datetime.now(UTC)
     for verdict, title in _SECTIONS.items():
-        some = [one for one in found if field(one, "verdict") == verdict]
-        if some:
+        memories = [memory for memory in response.memories if memory.verdict == verdict]
+        if memories:
             click.echo(title)
-            _print_some(some, now)
-    click.echo(WHAT_TO_DO if found else _all_fresh(whole(answer, "checked")))
-    if unchecked := whole(answer, "unchecked"):
+            _print_memories(memories, now)
+    click.echo(WHAT_TO_DO if response.memories else _all_fresh(response.checked))
+    if response.unchecked:
         click.echo(
-            f"{counted(unchecked, 'memory', 'memories')} could not be checked in time; run it again for the rest."
+            f"{counted(response.unchecked, 'memory', 'memories')} could not be checked in time; "
+            "run it again for the rest."
         )
 
 
-def _print_some(some: Sequence[JsonObject], now: datetime) -> None:
-    for one in some:
-        told = f"[{kind_and_status(one)}, {ago(one.get('created_at'), now)}]"
-        click.echo(f"  {head(one)}  {dim(told)}")
-        for reason in items(one, "reasons"):
+def _print_memories(memories: Sequence[StaleMemory], now: datetime) -> None:
+    for memory in memories:
+        tail = f"[{kind_and_status(memory)}, {ago(memory.created_at, now)}]"
+        click.echo(f"  {head(memory)}  {dim(tail)}")
+        for reason in memory.reasons:
             click.echo(dim(f"      {plain(reason)}"))
 
 
@@ -63,11 +64,11 @@ def _all_fresh(checked: int) -> str:
 
 if TYPE_CHECKING:
     from claude_mem_lite.install.doctor.check import Check
-    from claude_mem_lite.install.doctor.fixes import Done
+    from claude_mem_lite.install.doctor.fixes import FixResult
 
 
 @click.command(short_help="Check everything and say what to do.")
-@click.option("--fix", is_flag=True, help="First mend what can be mended safely, and say what was done.")
+@click.option("--fix", is_flag=True, help="First repair what is safe to repair, and print the repairs.")
 @click.option("--dry-run", is_flag=True, help="With --fix: only say what would be done.")
 @click.option("--online", is_flag=True, help="Also ask the configured model for one word, which may cost a little.")
 @click.option("--stale", is_flag=True, help="Instead, list memories of this project that the code has left behind.")
@@ -76,17 +77,16 @@ if TYPE_CHECKING:
 def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bool, as_json: bool) -> None:
     """Check everything and say what to do.
 
-    Looks at the interpreters, the data folder and who may read it, the hooks in the settings of each agent, the
-    plugin, the MCP server and the skill, the worker, the queue, the model and what it took today, search, the
-    databases, their backups, the disk, the clock, the configuration and other memory tools. Changes nothing, but
-    starts the worker where the data folder exists. Exits 1 when something fails.
+    Checks the interpreters, the data folder and its permissions, the hooks in the settings of each agent, the plugin,
+    the MCP server and the skill, the worker, the queue, the model and its cost today, search, the databases, their
+    backups, the disk, the clock, the configuration and other memory tools. Changes nothing, but starts the worker if
+    the data folder exists. Exits 1 when a check fails.
 
-    With --fix it mends what is ours and can be mended safely: permissions, links, the hook program, hooks of ours
-    that are of another version, a worker that is stopped or old, a damaged word index. It deletes nothing and
-    touches nothing of anybody else.
+    With --fix, repairs our own parts where that is safe: permissions, links, the hook program, our hooks of another
+    version, a stopped or old worker, a damaged word index. Deletes nothing, and changes nothing of other programs.
 
-    With --stale it checks what is remembered instead: it lists the memories of the current folder's project whose
-    code was changed since or is gone, and those that were retired because their code or their branch is.
+    With --stale, checks the memories instead: lists the memories of the current folder's project whose code has changed
+    or is gone, and the memories retired because their code or branch is gone.
 
     \b
     Examples:
@@ -117,7 +117,7 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
         if as_json:
             print_json({"would_fix": [done_json(done) for done in mended]})
         elif not mended:
-            click.echo("There is nothing that could be mended safely.")
+            click.echo("Nothing can be repaired safely.")
         return
     checks = []
     for check in run_checks(home, settings, online=online):
@@ -125,8 +125,8 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
         if not as_json:
             _print_check(check)
     if as_json:
-        told = [check_json(check) for check in checks]
-        print_json({"fixed": [done_json(done) for done in mended], "checks": told} if fix else told)
+        found = [check_json(check) for check in checks]
+        print_json({"fixed": [done_json(done) for done in mended], "checks": found} if fix else found)
     has_failed = any(check.state == "fail" for check in checks)
     if fix and not mended and not as_json:
         click.echo("Nothing of this can be mended safely." if has_failed else "Nothing needs mending.")
@@ -134,14 +134,14 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
         ctx.exit(1)
 
 
-def _mend(home: Home, settings: Path, *, dry_run: bool) -> "Iterator[Done]":
-    from claude_mem_lite.install.doctor.fixes import Done, apply, find_fixes
+def _mend(home: Home, settings: Path, *, dry_run: bool) -> "Iterator[FixResult]":
+    from claude_mem_lite.install.doctor.fixes import FixResult, apply, find_fixes
 
     for fix in find_fixes(home, settings, os.environ):
-        yield Done(fix.name, fix.what) if dry_run else apply(fix)
+        yield FixResult(fix.name, fix.what) if dry_run else apply(fix)
 
 
-def _print_done(done: "Done", *, dry_run: bool) -> None:
+def _print_done(done: "FixResult", *, dry_run: bool) -> None:
     if done.failure:
         click.echo(f"Could not {plain(done.what)}: {plain(done.failure)}")
     else:
@@ -156,8 +156,8 @@ def _print_check(check: "Check") -> None:
 
 
 def _doctor_stale(as_json: bool) -> None:
-    answer = connect_to_look({"memories": []}, as_json=as_json).stale(folder())
+    response = connect_to_look({"memories": []}, as_json=as_json).stale(folder())
     if as_json:
-        print_json(answer)
+        print_json(response.raw)
     else:
-        print_stale(answer)
+        print_stale(response)

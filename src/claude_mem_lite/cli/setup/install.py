@@ -1,4 +1,4 @@
-"""Commands that set things up: install, hooks. `uninstall` is beside it, in `removing`."""
+"""Commands `install` and `hooks`. `uninstall` is in `uninstall.py`."""
 
 import os
 from collections.abc import Callable
@@ -16,21 +16,21 @@ from claude_mem_lite.errors import SettingsChanged, SettingsError
 from claude_mem_lite.install import agent_extras, hook_install, plugin, settings_files
 from claude_mem_lite.install.hook_config import hook_groups, hook_settings
 from claude_mem_lite.install.hook_install import Plan
-from claude_mem_lite.install.targets import SPOKEN, Scope, Target, settings_path, target_of
+from claude_mem_lite.install.targets import AGENT_TEXTS, Scope, Target, settings_path, target_of
 from claude_mem_lite.paths import Home
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
 
 def _config_folder(_: click.Context, __: click.Parameter, given: str | None) -> Path | None:
-    """The folder as a path; an empty text, as of a variable that is not set, would be the current folder."""
+    """Return a folder as a path; refuse the empty text of an unset variable, which would mean the current folder."""
     if given is not None and not given.strip():
         raise click.BadParameter("the folder is empty text; name it, or leave the option out")
     return Path(given) if given is not None else None
 
 
 def target_options(command: Decorated) -> Decorated:
-    """Which agent, and which of its settings files."""
+    """Add the options for the agent and its settings file."""
     for option in (
         click.option(
             "--config-dir",
@@ -63,15 +63,15 @@ def target_options(command: Decorated) -> Decorated:
 def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool | None, dry_run: bool) -> None:
     """Let your agent use this memory.
 
-    Adds hooks to the agent's settings (Claude Code's settings.json, if no other is named), keeping everything else in
-    them as it is, with a backup; registers the MCP server by which the agent asks for memories, and writes the skill
-    that says when; makes the data folder; tries one hook. Running it again changes nothing; after an upgrade it brings
-    all of it up to date. `uninstall` takes back exactly this.
+    Adds hooks to the agent's settings (by default Claude Code's settings.json) and keeps all other settings, with a
+    backup; registers the MCP server that gives the agent memories on request, and writes the skill that says when to
+    ask; makes the data folder; tries one hook. Running it again changes nothing; after an upgrade it updates all parts.
+    `uninstall` removes exactly these parts.
 
-    On a terminal it asks whether Claude may use the memory tools without asking each time, and shows the rules that
-    would be added to the settings. Without a terminal and without --allow-tools it adds none.
+    On a terminal, asks whether Claude may use the memory tools without asking each time, and shows the rules that would
+    be added to the settings. Without a terminal and without --allow-tools, adds no rules.
 
-    All agents share one memory. Install into each that you use.
+    All agents share one memory. Install into each agent that you use.
 
     \b
     Examples:
@@ -98,7 +98,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
         if is_new_folder:
             click.echo(f"Would make the folder {target.folder}, which is not there.")
         _print_dry_run(home, plan)
-        for sentence in agent_extras.told_before(home, tools):
+        for sentence in agent_extras.preview_install(home, tools):
             click.echo(sentence)
         _print_plugin(target)
         return
@@ -114,7 +114,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
         plan = planned(allow_tools)
         hook_install.apply_install(home, plan)
     if is_new_folder:
-        spoken = SPOKEN[agent].name
+        spoken = AGENT_TEXTS[agent].name
         click.echo(f"Made the folder {target.folder}, which was not there: see that it is the one {spoken} uses.")
     _print_hooks(home, path, plan)
     permission.print_rules(plan)
@@ -134,8 +134,8 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
 def hooks(agent: str) -> None:
     """Print the hook configuration that install writes.
 
-    As JSON, for settings files that are managed by hand or by other tools. Reads only; the links it names are
-    made by `install`.
+    Prints JSON, for settings files that you or other tools manage. Reads only; `install` makes the links named in the
+    output.
 
     \b
     Examples:
@@ -170,7 +170,7 @@ def _print_hooks(home: Home, path: Path, plan: Plan) -> None:
 
 
 def _print_plugin(target: Target) -> None:
-    """Say when the plugin is on where these hooks run, by the user's settings or by the project's."""
+    """Print a note if the plugin is on where these hooks run, by the settings of the user or of the project."""
     if target.agent != CLAUDE_CODE:
         return
     read = [target.settings]
@@ -192,8 +192,8 @@ def _print_next(home: Home, target: Target, plan: Plan, allow_tools: bool | None
         click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
     permission.print_decision(home, target, allow_tools)
     click.echo(f"Memories are kept in {home.root}.")
-    if SPOKEN[agent].first:
-        click.echo(SPOKEN[agent].first)
-    click.echo(f"Next: start {SPOKEN[agent].program} as usual, work, then look with `claude-mem-lite status`.")
+    if AGENT_TEXTS[agent].first:
+        click.echo(AGENT_TEXTS[agent].first)
+    click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then look with `claude-mem-lite status`.")
     if agent == CLAUDE_CODE:
         click.echo("`claude-mem-lite import transcripts` brings in the sessions you had before.")

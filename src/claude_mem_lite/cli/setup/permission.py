@@ -32,7 +32,7 @@ def check_word(home: Home, target: Target, allow_tools: bool | None) -> None:
         return
     refuse_agent("install --allow-tools")
     if agent_extras.server_state(home, target.tools) == "foreign":
-        place = target.tools.server.told()
+        place = target.tools.server.describe()
         raise MemoryLiteError(
             f"another MCP server has our name in {place}, and --allow-tools would allow that one; nothing was changed",
             "rename that one, then run this again",
@@ -40,7 +40,7 @@ def check_word(home: Home, target: Target, allow_tools: bool | None) -> None:
 
 
 def can_ask(home: Home, target: Target) -> bool:
-    """Return whether the question makes sense: somebody is there, and no rule has decided yet."""
+    """Return True if the question makes sense: a person is at the terminal, and no rule has decided yet."""
     if target.agent != CLAUDE_CODE or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     return agent_extras.server_state(home, target.tools) != "foreign" and _permission(target).decision == "unset"
@@ -55,7 +55,7 @@ def ask(allowing: Plan) -> bool:
 
 
 def print_rules(plan: Plan) -> None:
-    """Say which rules were written or taken out."""
+    """Print the rules that were written or removed."""
     if plan.rules_added:
         click.echo(f"Allowed the memory tools in {plan.path}; before one deletes a memory, Claude still asks.")
     if plan.rules_removed:
@@ -63,7 +63,7 @@ def print_rules(plan: Plan) -> None:
 
 
 def print_decision(home: Home, target: Target, allow_tools: bool | None) -> None:
-    """Say how the client decides now, where that is not what the user said or may expect."""
+    """Print the client's present decision, where the user may expect another."""
     if target.agent != CLAUDE_CODE or agent_extras.server_state(home, target.tools) != "current":
         return
     found = _permission(target)

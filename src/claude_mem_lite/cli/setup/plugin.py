@@ -10,11 +10,11 @@ import click
 def plugin(prepare: bool) -> None:
     """Print the folder of the Claude Code plugin.
 
-    It is a marketplace of its own, for those who want the memory as a plugin instead of by `install`: add it in
-    Claude Code, then install mem-lite from it. Use one of the two ways, not both.
+    The folder is a plugin marketplace, for use in place of `install`: add it in Claude Code, then install mem-lite from
+    it. Use either the plugin or `install`, not both.
 
-    With --prepare it does what `install` does, without touching any settings. The plugin's hooks call that
-    themselves when they find no data folder.
+    With --prepare, does the same as `install`, without changing any settings. The plugin's hooks run `plugin --prepare`
+    themselves when there is no data folder.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`config`: every setting in force, and where it comes from."""
+"""The `config` command: settings in force, with their sources."""
 
 import json
 import os
@@ -7,22 +7,23 @@ import sys
 import click
 
 from claude_mem_lite.cli.options import chosen_home, connect, cwd_option, folder, is_anything_stored, json_option
-from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
-from claude_mem_lite.client.responses import objects
-from claude_mem_lite.config_loader import settings_told
+from claude_mem_lite.cli.output import Column, plain, print_json, print_table
+from claude_mem_lite.config_loader import settings_in_force
 from claude_mem_lite.errors import joined
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import JsonValue
+from claude_mem_lite.responses.encoding import to_json
+from claude_mem_lite.responses.setting import EffectiveSetting, Settings
 
 
-@click.command(short_help="Show every setting in force, and where it comes from.")
+@click.command(short_help="Show every setting in force, and its source.")
 @cwd_option
 @json_option
 def config(cwd: str | None, as_json: bool) -> None:
-    """Show every setting in force, and where it comes from.
+    """Show every setting in force, and its source.
 
-    As the worker has them for the current folder: the defaults, then `config.toml` in the data folder, then what the
-    repository's own `.claude-mem-lite.toml` may say, then the environment in which the worker was started. Changes
-    nothing; docs/configuration.md tells what each is for.
+    Shows the settings of the worker for the current folder: the defaults, then `config.toml` in the data folder, then
+    the repository's own `.claude-mem-lite.toml` as far as permitted, then the environment of the worker. Changes
+    nothing; docs/configuration.md explains each setting.
 
     \b
     Examples:
@@ -30,24 +31,23 @@ def config(cwd: str | None, as_json: bool) -> None:
       claude-mem-lite config --json
       claude-mem-lite config --cwd .
     """
-    told = _told(folder(cwd))
+    settings = _settings(folder(cwd))
     if as_json:
-        print_json(told)
+        print_json(settings.raw or to_json(settings))
         return
-    settings = objects(told, "settings")
     # Beside the rows, which programs may cut up.
-    click.echo(_where(field(told, "file")), err=not sys.stdout.isatty())
-    rows = [[field(one, "key"), _written(one.get("value")), _source(one, told)] for one in settings]
+    click.echo(_where(plain(settings.file)), err=not sys.stdout.isatty())
+    rows = [[setting.key, _written(setting.value), _source(setting, settings)] for setting in settings.settings]
     print_table([Column("setting", "cyan"), Column("value", wide=True), Column("from", "dim", wide=True)], rows)
-    for problem in items(told, "problems"):
-        click.echo(joined(f"{field(told, 'project_file')}: {plain(problem)}", "that is left out."))
+    for problem in settings.problems:
+        click.echo(joined(f"{plain(settings.project_file)}: {plain(problem)}", "that is left out."))
 
 
-def _told(cwd: str) -> JsonObject:
-    """What the worker has; without a data folder what one would have that is started now."""
+def _settings(cwd: str) -> Settings:
+    """Return the settings of the worker; without a data folder those of a worker that would be started now."""
     if is_anything_stored():
         return connect().settings(cwd)
-    return settings_told(chosen_home().config, os.environ, cwd)
+    return settings_in_force(chosen_home().config, os.environ, cwd)
 
 
 def _where(path: str) -> str:
@@ -55,17 +55,13 @@ def _where(path: str) -> str:
 
 
 def _written(value: JsonValue) -> str:
-    """A value as it would stand in the file."""
+    """Return a value in the form of the configuration file."""
     if isinstance(value, dict):
         return ", ".join(f"[presets.{name}]" for name in value) or "{}"
     return json.dumps(value, ensure_ascii=False)
 
 
-def _source(one: JsonObject, told: JsonObject) -> str:
-    """Who said so, by name."""
-    names = {
-        "file": field(told, "file"),
-        "project file": field(told, "project_file"),
-        "environment": field(one, "variable"),
-    }
-    return ", ".join(names.get(str(source), str(source)) for source in items(one, "sources"))
+def _source(setting: EffectiveSetting, settings: Settings) -> str:
+    """Return the files and the variable that a setting comes from."""
+    names = {"file": settings.file, "project file": settings.project_file, "environment": setting.variable}
+    return ", ".join(names.get(source, source) for source in setting.sources)

@@ -1,4 +1,4 @@
-"""The command that prints the shell's side of completion: completion."""
+"""Command `completion`: script that makes the shell complete words."""
 
 import os
 
@@ -8,14 +8,14 @@ PROGRAM = "claude-mem-lite"
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(short_help="Print what lets your shell complete words.")
+@click.command(short_help="Print the script that lets your shell complete words.")
 @click.argument("shell", metavar="[SHELL]", type=click.Choice(SHELLS), required=False)
 def completion(shell: str | None) -> None:
-    """Print what lets your shell complete words.
+    """Print the script that lets your shell complete words.
 
-    SHELL is bash, zsh or fish; the one in $SHELL if not given. Completes commands, options, kinds, scopes and
-    files, and the ids of this project's newest memories while the worker runs. Reads only: put the line of your
-    shell into the file named beside it.
+    SHELL is bash, zsh or fish; without SHELL, the shell of $SHELL. Completes commands, options, kinds, scopes and
+    files, and the ids of this project's newest memories while the worker runs. Reads only: put the line of your shell
+    into the file named beside it.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The command that takes out again what `install` put in: uninstall."""
+"""Command `uninstall`: remove what `install` added."""
 
 import os
 import sys
@@ -15,9 +15,8 @@ from claude_mem_lite.cli.setup.install import chosen_target, target_options
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
 from claude_mem_lite.install import agent_extras, hook_install, plugin, settings_files
 from claude_mem_lite.install import purge as purging
-from claude_mem_lite.install.agent_extras import Places
-from claude_mem_lite.install.missing_home import why_missing
-from claude_mem_lite.install.targets import Scope, Target, target_of
+from claude_mem_lite.install.agent_extras import ExtraPaths
+from claude_mem_lite.install.targets import Scope, Target, target_of, why_missing
 from claude_mem_lite.paths import Home
 
 _GIVEN = ParameterSource.COMMANDLINE
@@ -29,7 +28,7 @@ OUTCOMES = {
 }
 
 
-@click.command(short_help="Take the hooks out of your agent again.")
+@click.command(short_help="Remove the hooks from your agent.")
 @target_options
 @click.option("--all", "everywhere", is_flag=True, help="Out of every agent and project that it was installed into.")
 @click.option("--gone", is_flag=True, help="Only take back what was installed into folders that are gone.")
@@ -48,11 +47,11 @@ def uninstall(
     yes: bool,
     dry_run: bool,
 ) -> None:
-    """Take the hooks out of your agent again.
+    """Remove the hooks from your agent.
 
-    A settings file nobody wrote to since the install becomes again what it was, byte for byte; else only our
-    entries are taken out, with the rules that --allow-tools added. The MCP server and the skill go too. Stops the
-    worker. What is remembered stays, unless --purge is given.
+    A settings file without changes since the install is restored byte for byte; from any other, only our entries are
+    removed, with the rules that --allow-tools added. Also removes the MCP server and the skill, and stops the worker.
+    Memories stay, unless --purge is given.
 
     \b
     Examples:
@@ -65,7 +64,7 @@ def uninstall(
     home = possible_home()
     named = [name for name in ("agent", "scope", "config_dir") if ctx.get_parameter_source(name) is _GIVEN]
     if everywhere + gone + bool(named) > 1 or (gone and purge):
-        raise click.UsageError("--all, --gone and what names one place (--agent, say) exclude each other", ctx)
+        raise click.UsageError("--all, --gone and options that name a target, such as --agent, exclude each other", ctx)
     usual = chosen_target(agent, scope, config_dir)
     targets = _installed_targets(home, usual) if everywhere else [] if gone else [usual]
     others = [] if everywhere else hook_install.other_installs(home, usual.settings)
@@ -97,7 +96,7 @@ def uninstall(
 
 
 def _installed_targets(home: Home, usual: Target) -> list[Target]:
-    """Every place that is installed into and still there, and the usual one, if hooks of ours are there unrecorded."""
+    """Return every recorded target that exists, and the usual target if hooks of ours are in it without a record."""
     found = [one for one in hook_install.targets_installed(home) if one.settings.exists()]
     is_known = any(settings_files.real_path(one.settings) == settings_files.real_path(usual.settings) for one in found)
     is_used = not is_known and hook_install.plan_uninstall(home, usual.settings).outcome != "nothing"
@@ -105,18 +104,18 @@ def _installed_targets(home: Home, usual: Target) -> list[Target]:
 
 
 def _gone_targets(home: Home, but: Sequence[Target]) -> list[Target]:
-    """Every place that was installed into and is gone, with its project say; its server may still be registered."""
+    """Return every recorded target that no longer exists; its server may still be registered."""
     known = {settings_files.real_path(one.settings) for one in but}
     found = [one for one in hook_install.targets_installed(home) if not one.settings.exists()]
     return [
-        replace(one, tools=agent_extras.as_noted(home, one.tools))
+        replace(one, tools=agent_extras.with_noted_server(home, one.tools))
         for one in found
         if settings_files.real_path(one.settings) not in known
     ]
 
 
 def _take_out(home: Home, target: Target) -> SettingsError | None:
-    """Take all of ours out of one place and say what was done; what kept the server from being taken out."""
+    """Remove all our entries from a target and print the result; return the reason if the server stays registered."""
     sentences, trouble = _take_tools_out(home, target.tools)  # first: it may have made the folder of the settings
     try:
         outcome = hook_install.uninstall(home, target.settings)
@@ -134,7 +133,7 @@ def _print_dry_run(home: Home, targets: Sequence[Target], purge: bool) -> None:
         is_there = hook_install.plan_uninstall(home, one.settings).outcome != "nothing"
         path = one.settings
         click.echo(f"Would take our hooks out of {path}." if is_there else f"There are no hooks of ours in {path}.")
-        for sentence in agent_extras.told_before_removal(home, one.tools):
+        for sentence in agent_extras.preview_removal(home, one.tools):
             click.echo(sentence)
         _print_plugin(one)
     if purge and home.root.exists():
@@ -143,8 +142,8 @@ def _print_dry_run(home: Home, targets: Sequence[Target], purge: bool) -> None:
         _print_missing(home)
 
 
-def _take_tools_out(home: Home, tools: Places) -> tuple[list[str], SettingsError | None]:
-    """What was done, in sentences, and what kept the rest from being done: the hooks are taken out all the same."""
+def _take_tools_out(home: Home, tools: ExtraPaths) -> tuple[list[str], SettingsError | None]:
+    """Return sentences about what was removed, and the reason why the rest was not; hooks are removed in any case."""
     sentences: list[str] = []
     try:
         for sentence in agent_extras.uninstall(home, tools):
@@ -155,13 +154,13 @@ def _take_tools_out(home: Home, tools: Places) -> tuple[list[str], SettingsError
 
 
 def _print_plugin(target: Target) -> None:
-    """The plugin has hooks of its own, which are Claude Code's to take out."""
+    """Print the commands that remove the plugin: only Claude Code can remove the plugin's hooks."""
     for name in plugin.enabled_in(target.settings) if target.agent == CLAUDE_CODE else ():
         click.echo(f"The plugin {name} is on as well; `claude plugin uninstall {name}` removes it.")
 
 
 def _plugin_removals(targets: Sequence[Target]) -> list[str]:
-    """The commands that take the plugin out, where settings of Claude Code that we know of switch it on."""
+    """Return the commands that remove the plugin, for each known settings file that enables the plugin."""
     users = {target_of(CLAUDE_CODE, "user", None, os.environ).settings: ""}
     users |= {one.settings: "" for one in targets if one.agent == CLAUDE_CODE and one.scope == "user"}
     here = {Path.cwd() / ".claude" / name: f" --scope {scope}" for name, scope in _PLUGIN_SCOPES.items()}
@@ -202,9 +201,9 @@ def _check_purge(home: Home, others: Sequence[Path], targets: Sequence[Target], 
 
 
 def _print_missing(home: Home) -> None:
-    """Say when there is nothing to delete only because a disk is missing."""
+    """Print a note if a missing disk is the reason why there is nothing to delete."""
     if cause := why_missing(home):
-        click.echo(f"What is remembered is not deleted: {cause.message}.")
+        click.echo(f"The memories were not deleted: {cause.message}.")
 
 
 def _finish_data(home: Home, purge: bool) -> None:

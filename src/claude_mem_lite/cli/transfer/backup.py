@@ -1,6 +1,6 @@
-"""The `backup` and `restore` commands: copies of what is remembered, and the way back to one.
+"""The commands `backup` and `restore`.
 
-Backups are only looked into here. The worker makes them, and the next worker puts one in place by an order."""
+The commands only read backups. The worker makes them, and the next worker restores one by an order in the home."""
 
 import os
 import subprocess
@@ -13,10 +13,9 @@ import click
 from claude_mem_lite import __version__
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import chosen_home, connect, json_option, yes_option
-from claude_mem_lite.cli.output import Column, field, print_json, print_table
+from claude_mem_lite.cli.output import Column, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import whole
 from claude_mem_lite.client.worker_process import ensure_worker, is_there, stop_worker, worker_interpreter
 from claude_mem_lite.db import backup_files, change_counter, recovery_log
 from claude_mem_lite.db.backup_files import Backup, Contents
@@ -24,19 +23,20 @@ from claude_mem_lite.db.file_swap import write_json
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.responses.status import ShownRecovery
 from claude_mem_lite.text import counted
 
 RESTORE_WAIT_S = 600.0
 
 
-@click.command(short_help="Make a backup now, or list those there are.")
+@click.command(short_help="Make a backup now, or list the backups.")
 @click.option("--list", "listed", is_flag=True, help="List the backups instead, the newest first.")
 @json_option
 def backup(listed: bool, as_json: bool) -> None:
-    """Make a backup now, or list those there are.
+    """Make a backup now, or list the backups.
 
-    A backup is a whole copy of memory.db, in the folder `backups` of the data folder, made while everything goes on.
-    The worker makes one a day by itself, and one before an upgrade changes the database; the newest 7 are kept.
+    A backup is a whole copy of memory.db, in the folder `backups` of the data folder, made while the worker runs. The
+    worker makes a backup every day, and before an upgrade changes the database; the newest 7 are kept.
 
     \b
     Examples:
@@ -47,12 +47,12 @@ def backup(listed: bool, as_json: bool) -> None:
     if listed:
         _list(chosen_home(), as_json)
         return
-    told = connect().backup()
+    made = connect().backup()
     if as_json:
-        print_json(told)
+        print_json(made.raw)
         return
-    click.echo(f"Backed up {_told(whole(told, 'memories'), whole(told, 'sessions'), whole(told, 'bytes'))}:")
-    click.echo(field(told, "path"))
+    click.echo(f"Backed up {_described(made.memories, made.sessions, made.bytes)}:")
+    click.echo(plain(made.path))
 
 
 @click.command(short_help="Go back to a backup.")
@@ -63,10 +63,10 @@ def backup(listed: bool, as_json: bool) -> None:
 def restore(ctx: click.Context, chosen: str | None, yes: bool, as_json: bool) -> None:
     """Go back to a backup.
 
-    BACKUP is a name that `backup --list` shows, or the path of a memory.db; without one the newest good backup is
-    taken. What is there now is kept aside, and the command to undo it is printed. What came after the backup is done
-    again from the inbox, which keeps events for 8 days, and what you had forgotten stays forgotten. There is rarely a
-    need for this: a damaged database is recovered by itself.
+    BACKUP is a name of `backup --list`, or the path of a memory.db; without BACKUP, the newest good backup. The present
+    database is kept, and the command to undo the restore is printed. Events after the backup are processed again from
+    the inbox, which keeps events for 8 days. Forgotten memories stay forgotten. You rarely need this command: the
+    worker recovers a damaged database by itself.
 
     \b
     Examples:
@@ -81,22 +81,22 @@ def restore(ctx: click.Context, chosen: str | None, yes: bool, as_json: bool) ->
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError("restoring needs --yes when nobody can be asked", ctx)
-        held = _told(contents.memories, contents.sessions, path.stat().st_size)
+        held = _described(contents.memories, contents.sessions, path.stat().st_size)
         click.confirm(f"Put {path.name} ({held}) in the place of what is there now?", abort=True, err=True)
-    told = _carry_out(home, path)
-    if told.get("failed") is True:
-        raise MemoryLiteError(field(told, "text").rstrip("."), "`claude-mem-lite backup --list` shows the others")
+    recovery = _carry_out(home, path)
+    if recovery.failed:
+        raise MemoryLiteError(plain(recovery.text).rstrip("."), "`claude-mem-lite backup --list` shows the others")
     if as_json:
-        print_json({**told, "backup": str(path), "memories": contents.memories, "sessions": contents.sessions})
+        print_json({**recovery.raw, "backup": str(path), "memories": contents.memories, "sessions": contents.sessions})
         return
-    click.echo(field(told, "text"))
-    if again := whole(told, "replayed"):
-        click.echo(f"{recovery_log.done_again(again)}; `claude-mem-lite status` shows how far.")
-    click.echo(field(told, "undo"))
+    click.echo(plain(recovery.text))
+    if recovery.replayed:
+        click.echo(f"{recovery_log.done_again(recovery.replayed)}; `claude-mem-lite status` shows how far.")
+    click.echo(plain(recovery.undo))
 
 
-def _carry_out(home: Home, backup: Path) -> JsonObject:
-    """Leave the order, have the worker that runs end and another one start, and hear what it did."""
+def _carry_out(home: Home, backup: Path) -> ShownRecovery:
+    """Write the order, replace the running worker, and return the recovery of the next worker."""
     home.make()
     # First the order: a hook may start the next worker as soon as this one ends.
     write_json(home.restore_order, {"backup": str(backup)})
@@ -106,34 +106,34 @@ def _carry_out(home: Home, backup: Path) -> JsonObject:
         is_stopped = True
         if sys.stderr.isatty():
             click.echo("Restoring…", err=True)
-        known = ensure_worker(home, RESTORE_WAIT_S).recoveries()
-        told = [one for one in known if field(one, "id").startswith("restore-")]
-        if home.restore_order.exists() or not told:
+        recoveries = ensure_worker(home, RESTORE_WAIT_S).recoveries()
+        restores = [recovery for recovery in recoveries if recovery.id.startswith("restore-")]
+        if home.restore_order.exists() or not restores:
             raise MemoryLiteError("the worker did not restore it", f"look at the end of {home.worker_log}")
     except BaseException:  # Ctrl-C too
         _withdraw(home, is_stopped=is_stopped)
         raise
-    return told[-1]
+    return restores[-1]
 
 
 def _withdraw(home: Home, *, is_stopped: bool) -> None:
-    """Take back an order that failed, lest a worker finds it hours later, and say what came of it."""
+    """Remove an order that failed, so that no later worker finds the order, and print the result."""
     is_untouched = home.restore_order.exists()
     home.restore_order.unlink(missing_ok=True)
-    # One that is starting may have read it before.
+    # A worker that is starting may have read the order before.
     if is_untouched and not (is_stopped and is_there(Client(home))):
         click.echo("Nothing was restored.", err=True)
     else:
-        click.echo("`claude-mem-lite status` tells whether it was restored.", err=True)
+        click.echo("`claude-mem-lite status` shows whether the backup was restored.", err=True)
 
 
 def _find(home: Home, chosen: str | None) -> Path:
-    """The file that is meant."""
+    """Return the path of a backup."""
     if chosen is None:
         newest = next(backup_files.restorable(home.backups, change_counter.of_file(home.memory_db)), None)
         if newest is None:
             raise MemoryLiteError(
-                "there is no backup that can be restored", "`claude-mem-lite backup --list` shows what there is"
+                "there is no backup that can be restored", "`claude-mem-lite backup --list` shows all backups"
             )
         return newest.path
     named = home.backups / chosen
@@ -141,7 +141,7 @@ def _find(home: Home, chosen: str | None) -> Path:
 
 
 def _refuse_another_version(home: Home) -> None:
-    """A worker of another version would put the backup in place by its own rules."""
+    """Refuse to restore by a worker of another version with other rules."""
     step = "run `claude-mem-lite install` with the version that you want to use, then try again"
     try:
         running = Client(home).health().version
@@ -178,7 +178,7 @@ def _list(home: Home, as_json: bool) -> None:
 
 
 def _contents(one: Backup) -> tuple[Contents | None, str]:
-    """What is in a backup, or why it cannot be used."""
+    """Return the contents of a backup, or why the backup cannot be used."""
     try:
         return backup_files.check(one.path), ""
     except MemoryLiteError as error:
@@ -205,7 +205,7 @@ def _held(contents: Contents | None) -> str:
     return f"{counted(contents.memories, 'memory', 'memories')}, {counted(contents.sessions, 'session')}{older}"
 
 
-def _told(memories: int, sessions: int, size: int) -> str:
+def _described(memories: int, sessions: int, size: int) -> str:
     return f"{counted(memories, 'memory', 'memories')} and {counted(sessions, 'session')}, {_size(size)}"
 
 

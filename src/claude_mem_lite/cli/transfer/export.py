@@ -1,5 +1,4 @@
-"""The `export` command: every memory, as a line of JSON or in pages for people, to stdout or into files that are whole
-or not there."""
+"""The `export` command: memories as JSON lines or Markdown, to stdout or into files that are complete or absent."""
 
 import gzip
 import os
@@ -20,22 +19,23 @@ from claude_mem_lite.cli.output import plain, progress
 from claude_mem_lite.cli.transfer import export_markdown
 from claude_mem_lite.cli.transfer.send_with_retry import Sending
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import ExportPage, Where
+from claude_mem_lite.client.queries import Where
 from claude_mem_lite.errors import MemoryLiteError, unwritable
 from claude_mem_lite.export_format import to_line
+from claude_mem_lite.responses.encoding import from_json
+from claude_mem_lite.responses.imports import ExportPage
+from claude_mem_lite.responses.memories import StoredMemory
 from claude_mem_lite.text import counted
 
 Written = IO[bytes] | gzip.GzipFile
 _MAX_PREFIX_LENGTH = 100
 _PAGES = (".md", ".md.gz")
 _INDEX = "index.md"
-# As many as the worker gives at a time.
+# Maximum of the worker.
 _MAX_SESSIONS = 10_000
 
 
-@click.command(
-    short_help="Write out every memory, as JSON lines or as Markdown.", context_settings={"allow_extra_args": True}
-)
+@click.command(short_help="Write all memories to JSON lines or Markdown.", context_settings={"allow_extra_args": True})
 @click.option(
     "--format",
     "form",
@@ -60,16 +60,15 @@ _MAX_SESSIONS = 10_000
 @project_option
 @click.pass_context
 def export(ctx: click.Context, form: str | None, output: Path | None, cwd: str | None, project: str | None) -> None:
-    """Write out every memory, as JSON lines or as Markdown.
+    """Write all memories to JSON lines or Markdown.
 
-    As jsonl, one memory a line: whatever its status, with every field, in the order they were stored; `import jsonl`
-    reads it back exactly as it was. A FILE is readable by you alone, and an existing one is replaced when all is
-    written, not before.
+    As jsonl, one memory a line: every status and every field, in the order of storing; `import jsonl` restores the
+    memories exactly. FILE is readable by you alone. An existing FILE is replaced only when the export is complete.
 
-    As markdown, for reading and keeping: by project, then by kind, what guides first and the newest first, with a
-    table of contents, and the sessions with their summaries behind. What waits in quarantine is left out, since an
-    agent may come to read it. An output that ends in .md or .md.gz is one file; anything else is a folder with
-    index.md and a page for each project: a new or empty one, or that of an earlier export, whose pages are replaced.
+    As markdown, for reading: by project, then by kind, guidance first and the newest first, with a table of contents,
+    and the summaries of sessions at the end. Quarantined memories are left out, because an agent may read the file. An
+    output that ends in .md or .md.gz is one file; any other output is a folder with index.md and a page for each
+    project. The folder must be new, empty, or from an earlier export; pages of an earlier export are replaced.
 
     \b
     Examples:
@@ -86,10 +85,10 @@ def export(ctx: click.Context, form: str | None, output: Path | None, cwd: str |
     write = _write_markdown if form == "markdown" else _write_lines
     if output is None or str(output) == "-":
         stdout = sys.stdout.buffer
-        # On a terminal the lines themselves tell how far it is.
+        # On a terminal the lines themselves show the progress.
         written = write(stdout, place, watched=not sys.stdout.isatty())
         stdout.flush()
-        told = ""
+        target = ""
     else:
         if form == "jsonl" and _is_folder(output):
             raise click.UsageError(f"{plain(output)} is a folder; name a file, or use --format markdown", ctx)
@@ -104,12 +103,12 @@ def export(ctx: click.Context, form: str | None, output: Path | None, cwd: str |
             written_so_far = "the pages that were done are there" if is_folder else "nothing was written"
             click.echo(f"Stopped; {written_so_far}.", err=True)
             raise
-        told = f" to {plain(output)}"
-    click.echo(f"Exported {counted(written, 'memory', 'memories')}{told}.", err=True)
+        target = f" to {plain(output)}"
+    click.echo(f"Exported {counted(written, 'memory', 'memories')}{target}.", err=True)
 
 
 def _write_lines(file: Written, place: Where, *, watched: bool) -> int:
-    """Write what the worker gives, page by page; how many memories that were."""
+    """Write the pages of the worker; return the number of memories."""
     written = 0
     for page in _watched_pages(place, watched=watched):
         file.write("".join(map(to_line, page.memories)).encode())
@@ -125,9 +124,9 @@ def _write_markdown(file: Written, place: Where, *, watched: bool) -> int:
 
 
 def _write_pages(folder: Path, place: Where) -> int:
-    """Write a page for each project, and one that leads to them: first, so that the folder is known as ours when this
-    is stopped, and once more when all of it is there."""
-    _our_files(folder)  # before anything is read, which may take long
+    """Write a page for each project, and an index: first an incomplete index that marks the folder as ours if the
+    export stops, and at the end the complete index."""
+    _our_files(folder)  # fails before the slow reading
     groups = _grouped(place, watched=True)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -146,7 +145,7 @@ def _write_pages(folder: Path, place: Where) -> int:
 
 
 def _our_files(folder: Path) -> Collection[str]:
-    """The names of the pages that an earlier export made in a folder; MemoryLiteError when it is somebody else's."""
+    """Return the names of the pages of an earlier export in a folder; MemoryLiteError if the folder has other files."""
     try:
         if not folder.is_dir() or all(path.name.startswith(".") for path in folder.iterdir()):
             return ()
@@ -169,10 +168,10 @@ def _write_text(path: Path, pieces: Iterable[str]) -> None:
 
 
 def _grouped(place: Where, *, watched: bool) -> list[export_markdown.Group]:
-    memories = [memory for page in _watched_pages(place, watched=watched) for memory in page.memories]
+    pages = _watched_pages(place, watched=watched)
+    memories = [from_json(StoredMemory, memory) for page in pages for memory in page.memories]
     client = connect_to_find()
-    sessions = client.sessions(place, limit=_MAX_SESSIONS)
-    return export_markdown.grouped(memories, sessions, client.project_names())
+    return export_markdown.grouped(memories, client.sessions(place, limit=_MAX_SESSIONS), client.project_names())
 
 
 def _watched_pages(place: Where, *, watched: bool) -> Iterator[ExportPage]:
@@ -197,7 +196,7 @@ def _pages(place: Where) -> Iterator[ExportPage]:
 
 @contextmanager
 def _whole_file(path: Path) -> Iterator[Written]:
-    """A file that takes its name, and the place of what had it, when all is written; for the user alone."""
+    """Open a file that replaces the target when all is written, readable by the user alone."""
     target = Path(os.path.realpath(path))
     try:
         if target.exists() and not target.is_file():
@@ -227,5 +226,5 @@ def _whole_file(path: Path) -> Iterator[Written]:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # what is wrong with it is told by who writes it
+    except OSError:  # the writer reports the problem
         return False

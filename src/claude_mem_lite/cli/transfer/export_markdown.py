@@ -1,38 +1,37 @@
-"""Memories as Markdown for people: grouped by where they hold, then by kind, what guides first and the newest first.
+"""Memories as Markdown for people: by scope, then by kind, guidance first and the newest first.
 
-The same memories are always the same text. What waits in quarantine is left out: an agent may read the file.
-
-Any text in Markdown that shows as it is: nothing in it becomes a heading, a link, a picture or HTML."""
+The same memories always give the same text. Quarantined memories are left out: an agent may read the file. Stored text
+is escaped: nothing in it becomes a heading, a link, a picture or HTML."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from claude_mem_lite.cli.output import field as field_of
-from claude_mem_lite.cli.output import items, plain
-from claude_mem_lite.client.responses import part
-from claude_mem_lite.models import GUIDANCE_KINDS, HELP_KINDS, WORK_KINDS, JsonObject
+from claude_mem_lite.cli.output import plain
+from claude_mem_lite.models import GUIDANCE_KINDS, HELP_KINDS, WORK_KINDS
+from claude_mem_lite.responses.memories import StoredMemory
+from claude_mem_lite.responses.records import SessionRecord
 from claude_mem_lite.scopes import called
 from claude_mem_lite.text import counted
 
-# What means something within a line, wherever it stands.
+# Characters with a meaning anywhere in a line.
 _INLINE = re.compile(r"([\\`*_\[\]<>|~&#$!])")
-# What means something at the beginning of a line: lists, quotes, rules and the underline of a heading.
+# Characters with a meaning at the beginning of a line: lists, quotes, rules and the underline of a heading.
 _LEADING = re.compile(r"^([-+=:]|\d{1,9}(?=[.)]))")
 _SPACES = re.compile(r"^[ \t]+")
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
-# An address would become a link, also without any marks.
+# An address becomes a link, even without link syntax.
 _ADDRESS = re.compile(r"(?i)(https?|ftp|mailto)(:)|(www)(\.)|(@)")
 _NO_BREAK = "\u00a0"
 
 
 def one_line(text: str) -> str:
-    """A text as one line."""
+    """Return a text as one escaped line."""
     return _escaped(" ".join(_shown(text).split()))
 
 
 def lines(text: str) -> str:
-    """A text with its lines and their indentation, as paragraphs."""
+    """Return a text as escaped paragraphs, with its lines and their indentation."""
     paragraphs: list[list[str]] = [[]]
     for line in _shown(text).splitlines():
         if line.strip():
@@ -43,7 +42,7 @@ def lines(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A name as code, whatever it holds."""
+    """Return a name as code."""
     shown = " ".join(_shown(text).split())
     fence = "`" * (max(map(len, re.findall(r"`+", shown)), default=0) + 1)
     room = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
@@ -55,7 +54,7 @@ def _shown(text: str) -> str:
 
 
 def _indented(line: str) -> str:
-    """Spaces at the beginning would make code of a line, or a part of a list."""
+    """Return a line with its indentation as no-break spaces: plain spaces would make the line code or a list item."""
     room = _SPACES.match(line)
     if room is None:
         return _escaped(line)
@@ -112,49 +111,52 @@ _PAGE_LINK = re.compile(r"^- \[.*\]\(([a-z0-9-]+\.md)\) \([^()]*\)$", re.MULTILI
 
 @dataclass(slots=True)
 class Group:
-    """All that holds in one place."""
+    """Memories of one scope, with the sessions of a project."""
 
     scope: str
     title: str
-    kinds: dict[str, list[JsonObject]] = field(default_factory=dict)
-    """By kind; what no longer holds under a name of its own."""
-    sessions: list[JsonObject] = field(default_factory=list)
+    kinds: dict[str, list[StoredMemory]] = field(default_factory=dict)
+    """Active memories by kind, and all others under `over`."""
+    sessions: list[SessionRecord] = field(default_factory=list)
     name: str = ""
-    """Of its file and its anchors."""
+    """Name of the file and the anchors of the group."""
 
     def count(self) -> int:
         return sum(map(len, self.kinds.values()))
 
-    def parts(self) -> list[tuple[str, str, list[JsonObject]]]:
-        """What it consists of, in order: a name, a title and the records."""
-        every = [(kind, _TITLES[kind], self.kinds.get(kind, [])) for kind in (*KIND_ORDER, _OVER)]
-        return [part for part in (*every, (_SESSIONS, "Sessions", self.sessions)) if part[2]]
+    def parts(self) -> list[tuple[str, str, Sequence[StoredMemory | SessionRecord]]]:
+        """Return name, title and records of each part, in order."""
+        found: list[tuple[str, str, Sequence[StoredMemory | SessionRecord]]] = [
+            (kind, _TITLES[kind], self.kinds[kind]) for kind in (*KIND_ORDER, _OVER) if kind in self.kinds
+        ]
+        return [*found, (_SESSIONS, "Sessions", self.sessions)] if self.sessions else found
 
 
-def grouped(memories: Sequence[JsonObject], sessions: Sequence[JsonObject], names: Mapping[str, str]) -> list[Group]:
-    """Return universal memories, then those of languages, then those of projects; `names` has project names by id."""
+def grouped(
+    memories: Sequence[StoredMemory], sessions: Sequence[SessionRecord], names: Mapping[str, str]
+) -> list[Group]:
+    """Return universal memories, then memories of languages, then of projects; `names` has project names by id."""
     groups: dict[str, Group] = {}
     for memory in memories:
-        if field_of(memory, "status") == "quarantined":
+        if memory.status == "quarantined":
             continue
-        scope = field_of(memory, "scope")
+        scope = plain(memory.scope)
         group = groups.setdefault(scope, Group(scope, _title(scope, names)))
-        kind = field_of(memory, "kind") if field_of(memory, "status") == "active" else _OVER
-        group.kinds.setdefault(kind, []).append(memory)
+        group.kinds.setdefault(memory.kind if memory.status == "active" else _OVER, []).append(memory)
     for session in sessions:
-        if _headline(session):
-            scope = f"project:{field_of(session, 'project')}"
+        if session.summary.headline:
+            scope = f"project:{plain(session.project)}"
             groups.setdefault(scope, Group(scope, _title(scope, names))).sessions.append(session)
     for group in groups.values():
         for found in group.kinds.values():
-            found.sort(key=lambda one: (field_of(one, "created_at"), field_of(one, "id")), reverse=True)
-        group.sessions.sort(key=lambda one: (field_of(one, "last_event_at"), field_of(one, "id")), reverse=True)
-    ordered = sorted(groups.values(), key=lambda one: (_rank(one.scope), one.title.lower(), one.scope))
+            found.sort(key=lambda memory: (memory.created_at, memory.id), reverse=True)
+        group.sessions.sort(key=lambda session: (session.last_event_at, session.id), reverse=True)
+    ordered = sorted(groups.values(), key=lambda group: (_rank(group.scope), group.title.lower(), group.scope))
     return _with_names(ordered)
 
 
 def page(groups: Sequence[Group]) -> Iterator[str]:
-    """Everything as one text, piece by piece."""
+    """Yield one text with all groups, piece by piece."""
     yield _head(groups)
     yield "## Contents\n\n"
     for group in groups:
@@ -167,19 +169,19 @@ def page(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def index(groups: Sequence[Group], *, is_complete: bool = True) -> str:
-    """The table of contents of a folder of pages; before they are all there it says so."""
-    entries = (f"- [{one_line(one.title)}]({one.name}.md) ({_counted(one)})\n" for one in groups)
+    """Return the table of contents of a folder of pages, with a notice while pages are missing."""
+    entries = (f"- [{one_line(group.title)}]({group.name}.md) ({_counted(group)})\n" for group in groups)
     unfinished = "" if is_complete else "This export was not finished: write it once more.\n\n"
     return f"{_head(groups)}{unfinished}## Contents\n\n{''.join(entries)}"
 
 
 def pages_of(text: str) -> set[str] | None:
-    """The names of the files that a table of contents leads to, its own among them; None when it is none of ours."""
+    """Return the file names in a table of contents, including its own; None if no export wrote the text."""
     return {"index.md", *_PAGE_LINK.findall(text)} if _OUR_HEAD.match(text) else None
 
 
 def page_of(group: Group) -> Iterator[str]:
-    """One place as a text of its own."""
+    """Yield the page of one group, piece by piece."""
     yield f"# {one_line(group.title)}\n\n{_counted(group).capitalize()}.\n\n## Contents\n\n"
     for name, title, found in group.parts():
         yield f"- [{title}](#{name}) ({len(found)})\n"
@@ -198,63 +200,61 @@ def _body(group: Group, level: str, prefix: str) -> Iterator[str]:
     for name, title, found in group.parts():
         yield f'\n<a id="{prefix}{name}"></a>\n\n{level} {title}\n'
         for record in found:
-            told = _session(record) if name == _SESSIONS else _memory(record, with_kind=name == _OVER)
-            yield f"\n{level}# {told}"
+            is_over = name == _OVER
+            body = _memory(record, with_kind=is_over) if isinstance(record, StoredMemory) else _session(record)
+            yield f"\n{level}# {body}"
 
 
-def _memory(memory: JsonObject, *, with_kind: bool) -> str:
-    parts = [one_line(field_of(memory, "title"))]
-    parts += [text for name in ("summary", "detail") if (text := lines(field_of(memory, name)))]
-    if facts := items(memory, "facts"):
-        parts.append("\n".join(f"- {one_line(str(fact))}" for fact in facts))
-    if files := items(memory, "files"):
-        parts.append("Files: " + ", ".join(code(str(file)) for file in files))
-    status = field_of(memory, "status")
-    told = [
-        code(field_of(memory, "id")),
-        field_of(memory, "created_at")[:10],
-        field_of(memory, "kind").replace("_", " ") if with_kind else "",
-        status if status != "active" else "",
-        "pinned" if memory.get("pinned") is True else "",
-        f"origin: {field_of(memory, 'origin')}",
-        f"tags: {', '.join(one_line(str(tag)) for tag in tags)}" if (tags := items(memory, "tags")) else "",
+def _memory(memory: StoredMemory, *, with_kind: bool) -> str:
+    parts = [one_line(memory.title), *filter(None, (lines(memory.summary), lines(memory.detail)))]
+    if memory.facts:
+        parts.append(_list(memory.facts))
+    if memory.files:
+        parts.append(_files(memory.files))
+    details = [
+        code(memory.id),
+        plain(memory.created_at)[:10],
+        plain(memory.kind).replace("_", " ") if with_kind else "",
+        plain(memory.status) if memory.status != "active" else "",
+        "pinned" if memory.pinned else "",
+        f"origin: {plain(memory.origin)}",
+        f"tags: {', '.join(map(one_line, memory.tags))}" if memory.tags else "",
     ]
-    parts.append(" · ".join(filter(None, told)))
+    parts.append(" · ".join(filter(None, details)))
     return "\n\n".join(parts) + "\n"
 
 
-def _session(session: JsonObject) -> str:
-    summary = _summary(session)
-    parts = [one_line(_headline(session))]
+def _session(session: SessionRecord) -> str:
+    summary = session.summary
+    parts = [one_line(summary.headline)]
     for name in _PROSE:
-        if (text := lines(field_of(summary, name))) and not (name == "request" and text == parts[0]):
+        if (text := lines(getattr(summary, name))) and not (name == "request" and text == parts[0]):
             parts.append(f"{_label(name)}: {text}")
     for name in _LISTS:
-        if found := items(summary, name):
-            listed = "\n".join(f"- {one_line(str(one))}" for one in found)
-            parts.append(f"{_label(name)}:\n\n{listed}")
-    if files := items(summary, "files_edited"):
-        parts.append("Files: " + ", ".join(code(str(file)) for file in files))
-    parts.append(f"{code(field_of(session, 'id'))} · {field_of(session, 'started_at')[:10]}")
+        if found := getattr(summary, name):
+            parts.append(f"{_label(name)}:\n\n{_list(found)}")
+    if summary.files_edited:
+        parts.append(_files(summary.files_edited))
+    parts.append(f"{code(session.id)} · {plain(session.started_at)[:10]}")
     return "\n\n".join(parts) + "\n"
+
+
+def _list(texts: Sequence[str]) -> str:
+    return "\n".join(f"- {one_line(text)}" for text in texts)
+
+
+def _files(paths: Sequence[str]) -> str:
+    return "Files: " + ", ".join(map(code, paths))
 
 
 def _label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _summary(session: JsonObject) -> JsonObject:
-    return part(session, "summary")
-
-
-def _headline(session: JsonObject) -> str:
-    return field_of(_summary(session), "headline")
-
-
 def _counted(group: Group) -> str:
-    told = [counted(group.count(), "memory", "memories")] if group.count() else []
-    told += [counted(len(group.sessions), "session")] if group.sessions else []
-    return ", ".join(told)
+    counts = [counted(group.count(), "memory", "memories")] if group.count() else []
+    counts += [counted(len(group.sessions), "session")] if group.sessions else []
+    return ", ".join(counts)
 
 
 def _place(scope: str) -> str:
@@ -272,7 +272,7 @@ def _rank(scope: str) -> int:
 
 
 def _with_names(groups: Sequence[Group]) -> list[Group]:
-    """Names for files and anchors, of plain letters; the second of a name has a number behind it."""
+    """Give each group a name for files and anchors, of plain letters; equal names get numbers."""
     used: set[str] = {"index"}
     for group in groups:
         plain = re.sub(r"[^a-z0-9]+", "-", group.title.lower()).strip("-")[:60] or "project"

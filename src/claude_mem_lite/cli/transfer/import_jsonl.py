@@ -1,4 +1,4 @@
-"""`import jsonl`: memories from a file of them, checked whole before the first is sent."""
+"""The command `import jsonl`: memories of a file, which is checked completely before the first memory is sent."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,21 +9,21 @@ from functools import partial
 import click
 
 from claude_mem_lite.cli.options import connect, json_option, place_options, require_there, where
-from claude_mem_lite.cli.output import items, plain, print_json, progress
+from claude_mem_lite.cli.output import plain, print_json, progress
 from claude_mem_lite.cli.transfer.send_with_retry import Sending, interrupted_after
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import ImportStart, whole
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.importers.memory_file import Checked, Line, MemoryFile, open_memories
+from claude_mem_lite.importers.memory_file import CheckResult, MemoryFile, MemoryLine, open_memories
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.responses.imports import ImportedMemories, ImportStart
 from claude_mem_lite.text import counted
 
 MAX_IDS_SHOWN = 20
 
 
 @dataclass(slots=True)
-class Report:
-    """What an import came to."""
+class JsonlReport:
+    """Result of an import."""
 
     lines: int = 0
     imported: int = 0
@@ -35,19 +35,19 @@ class Report:
     disbelieved: int = 0
     lines_done: int = 0
     projects: set[str] = field(default_factory=set)
-    """Those that the memories belong to, as far as they do not hold everywhere."""
+    """Projects of the memories that do not hold everywhere."""
 
-    def add(self, lines: int, told: JsonObject) -> None:
-        """Count what became of one batch."""
+    def add(self, lines: int, batch: ImportedMemories) -> None:
+        """Add the counts of one batch."""
         self.lines_done += lines
-        self.projects |= set(map(str, items(told, "projects")))
-        self.imported += whole(told, "imported")
-        self.known += whole(told, "known")
-        self.different += map(str, items(told, "different"))
-        self.forgotten += whole(told, "forgotten")
-        self.redacted += whole(told, "redacted")
-        self.quarantined += whole(told, "quarantined")
-        self.disbelieved += whole(told, "disbelieved")
+        self.projects |= set(batch.projects)
+        self.imported += batch.imported
+        self.known += batch.known
+        self.different += batch.different
+        self.forgotten += batch.forgotten
+        self.redacted += batch.redacted
+        self.quarantined += batch.quarantined
+        self.disbelieved += batch.disbelieved
 
     def as_json(self) -> JsonObject:
         return {
@@ -71,18 +71,18 @@ class Report:
 def jsonl(file: str, cwd: str | None, project: str | None, trust: bool, dry_run: bool, as_json: bool) -> None:
     """Import memories from a file, one a line.
 
-    Each line is a JSON object with the fields that `export` writes; only kind and title are required. What a line
-    does not say gets a default: the current folder's project, this moment, an id made from the line. FILE may be
-    packed by gzip, and - reads standard input.
+    Each line is a JSON object with the fields that `export` writes; only kind and title are required. Missing fields
+    get defaults: the current folder's project, the present time, an id made from the line. FILE may be compressed by
+    gzip; - reads standard input.
 
-    The whole file is checked first: if one line is wrong, nothing is imported. Memories are stored as they are and
-    merged with nothing; only secrets and private passages are taken out. One whose id is there already is left as
-    it is, and one that you have forgotten stays forgotten. So importing a file twice adds nothing, and an import
-    that was stopped is completed by running it again.
+    The whole file is checked first: if one line is wrong, nothing is imported. Memories are stored unchanged and are
+    not merged; only secrets and private passages are removed. A memory with a known id is left as it is, and a
+    forgotten memory stays forgotten. So importing a file twice adds nothing, and running a stopped import again
+    completes it.
 
-    Anybody can write a file that says to be your word. So what it says you stated or pinned counts as imported,
-    unless you vouch for all of it by --trust, as for an export of your own. What pages and foreign tools said is
-    never pinned by an import.
+    Anybody can write a file that claims to hold your statements. So memories marked as stated or pinned by you count as
+    imported, unless you give --trust, as for an export of your own. Text of pages and foreign tools is never pinned by
+    an import.
 
     \b
     Examples:
@@ -103,23 +103,23 @@ def jsonl(file: str, cwd: str | None, project: str | None, trust: bool, dry_run:
             if scope in start.unknown:
                 checked.report(line, f"scope {scope}: {start.unknown[scope]}; or say which by `project`")
         _refuse(checked, as_json)
-        report = Report(checked.lines)
+        report = JsonlReport(checked.lines)
         if dry_run:
-            _tell(report, as_json, dry_run=True)
+            _print(report, as_json, dry_run=True)
             return
         try:
             _send(client, start, memories, checked, report, trust)
         except KeyboardInterrupt:
-            _tell(report, as_json, stopped=True)
+            _print(report, as_json, stopped=True)
             done = f"{report.lines_done:,} of {counted(report.lines, 'line')}"
             click.echo(f"Stopped after {done}; run it again to go on.", err=True)
             raise
-    _tell(report, as_json)
+    _print(report, as_json)
     if not as_json and report.imported and (sentence := _whose(report.projects, start.project)):
         click.echo(sentence)
 
 
-def _check(memories: MemoryFile) -> Checked:
+def _check(memories: MemoryFile) -> CheckResult:
     name = plain(memories.name)
     if not sys.stderr.isatty():
         click.echo(f"Reading {name}, {memories.size_bytes / 1e6:.1f} MB.", err=True)
@@ -128,7 +128,7 @@ def _check(memories: MemoryFile) -> Checked:
 
 
 def _send(
-    client: Client, start: ImportStart, memories: MemoryFile, checked: Checked, report: Report, trust: bool
+    client: Client, start: ImportStart, memories: MemoryFile, checked: CheckResult, report: JsonlReport, trust: bool
 ) -> None:
     sending = Sending(client)
     with progress(f"Importing {plain(memories.name)}", memories.size_bytes) as advance:
@@ -140,21 +140,23 @@ def _send(
     sending.ask(Client.finish_import)
 
 
-def _sent(line: Line) -> JsonObject:
+def _sent(line: MemoryLine) -> JsonObject:
     return {"memory": line.memory, "nth": line.nth}
 
 
-def _refuse(checked: Checked, as_json: bool) -> None:
-    """End here if something is wrong, and say what."""
+def _refuse(checked: CheckResult, as_json: bool) -> None:
+    """Print the problems of the file and raise MemoryLiteError, if there are any."""
     number = len(checked.problems) + checked.more_problems
     if not number:
         return
     if as_json:
-        told: list[JsonObject] = [{"line": one.line, "reason": one.reason} for one in checked.problems]
-        print_json({**Report(checked.lines).as_json(), "problems": told, "more_problems": checked.more_problems})
+        problems: list[JsonObject] = [{"line": each.line, "reason": each.reason} for each in checked.problems]
+        print_json(
+            {**JsonlReport(checked.lines).as_json(), "problems": problems, "more_problems": checked.more_problems}
+        )
     else:
-        for one in checked.problems:
-            click.echo(f"line {one.line:,}: {plain(one.reason)}", err=True)
+        for problem in checked.problems:
+            click.echo(f"line {problem.line:,}: {plain(problem.reason)}", err=True)
         if checked.more_problems:
             click.echo(f"and {checked.more_problems:,} more", err=True)
     raise MemoryLiteError(
@@ -162,7 +164,7 @@ def _refuse(checked: Checked, as_json: bool) -> None:
     )
 
 
-def _tell(report: Report, as_json: bool, *, dry_run: bool = False, stopped: bool = False) -> None:
+def _print(report: JsonlReport, as_json: bool, *, dry_run: bool = False, stopped: bool = False) -> None:
     if as_json:
         print_json({**report.as_json(), "dry_run": dry_run})
         return
@@ -174,7 +176,7 @@ def _tell(report: Report, as_json: bool, *, dry_run: bool = False, stopped: bool
         click.echo(sentence)
 
 
-def _sentences(report: Report, stopped: bool) -> Iterator[str]:
+def _sentences(report: JsonlReport, stopped: bool) -> Iterator[str]:
     new = counted(report.imported, "memory", "memories")
     if report.imported:
         yield f"Imported {new}."
@@ -198,7 +200,7 @@ def _sentences(report: Report, stopped: bool) -> Iterator[str]:
 
 
 def _whose(projects: AbstractSet[str], here: str) -> str:
-    """To which projects the memories belong, when that is not the one they were imported in; else nothing."""
+    """Return a sentence about the projects of the memories; '' if all belong to the folder's project."""
     if not projects - {here}:
         return ""
     if here in projects:

@@ -1,6 +1,5 @@
-"""The `import` group: memories of work that was done before hooks were there to see it."""
+"""The `import` commands, and `import transcripts`: memories of work from before hooks were installed."""
 
-import json
 import os
 import shlex
 import sys
@@ -27,11 +26,11 @@ from claude_mem_lite.cli.transfer.import_jsonl import jsonl
 from claude_mem_lite.cli.transfer.send_with_retry import Sending
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.importers.jsonl_reader import Problem
-from claude_mem_lite.importers.moved_folders import FolderMap
-from claude_mem_lite.importers.transcript_turns import PastTurn
+from claude_mem_lite.importers.jsonl_reader import TranscriptProblem
+from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import (
     SUFFIXES,
+    FolderMap,
     Transcript,
     find_transcripts,
     own_folders,
@@ -40,13 +39,13 @@ from claude_mem_lite.importers.transcripts import (
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted
 
-# A request is worked on in one go, and a hook that wants an answer waits meanwhile.
+# The worker carries out a request in one go, and hooks wait meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
 MAX_PROBLEMS_SHOWN = 20
 
 
 class ImportGroup(HelpfulGroup):
-    """A group that knows a file when it is given one in the place of a command."""
+    """Group that recognises a file in the place of a command."""
 
     def _nearest(self, ctx: click.Context, name: str) -> str:
         named = shlex.quote(name)
@@ -63,8 +62,8 @@ import_ = ImportGroup(
     name="import",
     callback=show_help,
     invoke_without_command=True,
-    short_help="Bring in what was done before.",
-    help="""Bring in what was done before.
+    short_help="Import earlier sessions and memories.",
+    help="""Import earlier sessions and memories.
 
     Adds to what is remembered and changes nothing of it. What is known already is not taken in twice, and what
     was forgotten stays forgotten.
@@ -81,15 +80,15 @@ import_.add_command(claude_mem)
 
 
 @dataclass(slots=True)
-class Report:
-    """What an import came to."""
+class TranscriptReport:
+    """Result of an import."""
 
     sessions: set[str] = field(default_factory=set)
-    """Those that turns were stored of."""
+    """Sessions of the stored turns."""
     turns: int = 0
     memories: int = 0
     ended: int = 0
-    """Memories that were retired or replaced by what the turns tell."""
+    """Memories that the turns retired or replaced."""
     unsure_lessons: int = 0
     known: int = 0
     excluded: int = 0
@@ -98,15 +97,15 @@ class Report:
     excluded_then: int = 0
     """Turns left out because their folder was excluded at the time."""
     paused_files: dict[Path, int] = field(default_factory=dict)
-    """The transcripts that these turns are in, each with their number."""
+    """Transcripts of the turns during a pause, with the number of turns."""
     still_open: int = 0
     waiting: int = 0
-    """Turns that are in the inbox, but could not be worked on."""
-    problems: list[Problem] = field(default_factory=list)
+    """Turns that are in the inbox, but failed."""
+    problems: list[TranscriptProblem] = field(default_factory=list)
 
     @property
     def is_in_vain(self) -> bool:
-        """Something could not be read, and nothing else was there."""
+        """Return True if there were problems, and no turns."""
         turns = self.turns + self.known + self.excluded + self.off + self.excluded_then
         turns += self.still_open + self.waiting
         return bool(self.problems) and not turns
@@ -133,7 +132,7 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
     for path in given:
         require_there(path)
         if not path.is_dir() and not path.name.endswith(SUFFIXES):
-            raise click.BadParameter(f"{path} is no transcript: those end in {' or '.join(SUFFIXES)}")
+            raise click.BadParameter(f"{path} is no transcript: transcripts end in {' or '.join(SUFFIXES)}")
     return given
 
 
@@ -152,19 +151,18 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
 def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: bool, as_json: bool) -> None:
     """Import Claude Code's own transcripts.
 
-    Reads the sessions that Claude Code has kept on this machine and remembers them as if hooks had seen them:
-    without secrets, without private spans, and by rules, never by a model. A PATH is a transcript (.jsonl, or
-    .jsonl.gz) or a folder of them; the client's own folder if not given ($CLAUDE_CONFIG_DIR/projects or
-    ~/.claude/projects). Nothing in those folders is changed, and folders you have excluded are left out. So are
-    turns of a time in which memory was off, or their folder was excluded, unless you name their files and give
-    --also-paused.
+    Reads the sessions that Claude Code has stored on this machine and processes them as if hooks had reported them:
+    without secrets, without private passages, and by rules, never by a model. A PATH is a transcript (.jsonl, or
+    .jsonl.gz) or a folder of transcripts; without PATH, the client's own folder ($CLAUDE_CONFIG_DIR/projects or
+    ~/.claude/projects). The transcripts do not change. Turns of excluded folders are left out. Turns from a time when
+    memory was off, or their folder was excluded, are left out too, unless you name their files and give --also-paused.
 
-    Sessions of another machine, or of a folder that you have moved, belong to a project of that folder's path unless
-    --project says where that project is now; what is excluded in either folder is left out. What was imported before
-    stays where it is; `projects move` takes it along.
+    Sessions of another machine, or of a folder that you have moved, belong to a project of the old path unless
+    --project names the new folder; turns excluded in either folder are left out. Sessions of an earlier import stay in
+    their project; `projects move` moves them.
 
-    May be stopped and run again at any time: what is there already is not read in twice, and a turn that still
-    goes on is left for the next time. What cannot be read is reported; exits 1 when there was nothing else.
+    You can stop the import and run it again at any time: known turns are not imported twice, and an open turn is left
+    for the next run. Unreadable files are reported; exits 1 when nothing else was found.
 
     \b
     Examples:
@@ -175,20 +173,20 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
       claude-mem-lite import transcripts session.jsonl --also-paused
     """
     require_named(also_paused, paths)
-    report, folders = Report(), FolderMap(chosen)
+    report, folders = TranscriptReport(), FolderMap(chosen)
     found = find_transcripts(list(paths) or own_folders(os.environ), report.problems)
     try:
         if found:
             with _progress(found) as advance:
-                Importing(connect(), report, folders, advance, also_paused=also_paused).run(found)
+                TranscriptImport(connect(), report, folders, advance, also_paused=also_paused).run(found)
     except KeyboardInterrupt:
-        _tell(report, as_json, stopped=True)
-        click.echo("Stopped. What is imported is kept; run it again to go on.", err=True)
+        _print(report, as_json, stopped=True)
+        click.echo("Stopped. Imported memories are kept; run the import again to continue.", err=True)
         raise
     if not found and not report.problems and not as_json:
         click.echo(_where_nothing_is(paths))
     else:
-        _tell(report, as_json)
+        _print(report, as_json)
     if report.is_in_vain:
         raise MemoryLiteError("not one turn could be read")
     for name in sorted(folders.unused):
@@ -214,11 +212,11 @@ def _where_nothing_is(paths: Sequence[Path]) -> str:
     )
 
 
-class Importing:
-    """One import under way: sends what the worker does not have, a session after the other."""
+class TranscriptImport:
+    """Import under way: sends unknown turns, one session after the other."""
 
     def __init__(
-        self, client: Client, report: Report, folders: FolderMap, advance: Advance, *, also_paused: bool
+        self, client: Client, report: TranscriptReport, folders: FolderMap, advance: Advance, *, also_paused: bool
     ) -> None:
         self._sending = Sending(client)
         self._also_paused = also_paused
@@ -231,7 +229,7 @@ class Importing:
         done_bytes = 0
         for transcript in found:
             reading = read_transcript(transcript, now)
-            for batch in _batches(map(self._folders.place, reading)):
+            for batch in _batches(map(self._folders.relocate, reading)):
                 self._send(batch, transcript.path)
                 self._advance(done_bytes + reading.bytes_read)
             done_bytes += transcript.size_bytes
@@ -239,15 +237,15 @@ class Importing:
             self._report.still_open += reading.still_open
             self._report.problems += reading.problems
 
-    def _send(self, turns: Sequence[PastTurn], path: Path) -> None:
+    def _send(self, turns: Sequence[TranscriptTurn], path: Path) -> None:
         past = self._sending.ask(lambda client: client.known_turns([turn.mark() for turn in turns]))
-        gone = past.known | past.excluded
-        paused = frozenset() if self._also_paused else (past.off | past.excluded_then) - gone
-        wanted = [turn for turn in turns if turn.name not in gone | paused]
-        self._report.known += len(past.known)
-        self._report.excluded += len(past.excluded - past.known)
-        self._report.off += len(past.off & paused)
-        self._report.excluded_then += len(past.excluded_then & paused)
+        skipped = {*past.known, *past.excluded}
+        paused = set() if self._also_paused else {*past.off, *past.excluded_then} - skipped
+        wanted = [turn for turn in turns if turn.name not in skipped | paused]
+        self._report.known += len(set(past.known))
+        self._report.excluded += len({*past.excluded} - {*past.known})
+        self._report.off += len(paused.intersection(past.off))
+        self._report.excluded_then += len(paused.intersection(past.excluded_then))
         if paused:
             self._report.paused_files[path] = self._report.paused_files.get(path, 0) + len(paused)
         if wanted:
@@ -260,13 +258,13 @@ class Importing:
             self._report.waiting += len(wanted) - done.turns
 
 
-def _batches(turns: Iterable[PastTurn]) -> Iterator[list[PastTurn]]:
-    """Whole turns that fit one request."""
-    batch: list[PastTurn] = []
+def _batches(turns: Iterable[TranscriptTurn]) -> Iterator[list[TranscriptTurn]]:
+    """Yield whole turns in batches for one request each."""
+    batch: list[TranscriptTurn] = []
     size = 0
     for turn in turns:
         batch.append(turn)
-        size += len(json.dumps(turn.as_json()))
+        size += turn.text_length
         if size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0
@@ -276,7 +274,7 @@ def _batches(turns: Iterable[PastTurn]) -> Iterator[list[PastTurn]]:
 
 @contextmanager
 def _progress(found: Sequence[Transcript]) -> Iterator[Advance]:
-    """A bar on a terminal, one line anywhere else."""
+    """Show a bar on a terminal, else print one line."""
     total = sum(one.size_bytes for one in found)
     what = f"{counted(len(found), 'transcript')}, {total / 1e6:.1f} MB{_how_packed(found)}"
     if not sys.stderr.isatty():
@@ -290,14 +288,14 @@ def _how_packed(found: Sequence[Transcript]) -> str:
     return "" if True not in packed else " (partly compressed)" if False in packed else " (compressed)"
 
 
-def _tell(report: Report, as_json: bool, *, stopped: bool = False) -> None:
+def _print(report: TranscriptReport, as_json: bool, *, stopped: bool = False) -> None:
     if as_json:
         print_json(report.as_json())
         return
     if not report.is_in_vain:
         for sentence in _sentences(report, stopped):
             click.echo(sentence)
-    _tell_paused(report)
+    _print_paused(report)
     lines = [one for one in report.problems if one.what == "line"]
     whole = [one for one in report.problems if one.what != "line"]
     if whole:
@@ -310,30 +308,30 @@ def _tell(report: Report, as_json: bool, *, stopped: bool = False) -> None:
         click.echo("Such lines are left out every time; the rest of their files is read.")
 
 
-def _tell_paused(report: Report) -> None:
+def _print_paused(report: TranscriptReport) -> None:
     if not report.paused_files:
         return
     if report.off:
         click.echo(f"{counted(report.off, 'turn was', 'turns were')} left out: memory was off at the time.")
     if report.excluded_then:
-        told = counted(report.excluded_then, "turn was", "turns were")
-        click.echo(f"{told} left out: the folder was excluded at the time.")
+        turns_left_out = counted(report.excluded_then, "turn was", "turns were")
+        click.echo(f"{turns_left_out} left out: the folder was excluded at the time.")
     _list_problems([f"{plain(path)}: {counted(turns, 'turn')}" for path, turns in report.paused_files.items()])
     click.echo("To import one of these all the same, name its file and give --also-paused.")
 
 
-def _number_of(kind: str, problems: Sequence[Problem]) -> int:
+def _number_of(kind: str, problems: Sequence[TranscriptProblem]) -> int:
     return sum(one.what == kind for one in problems)
 
 
-def _list_problems(told: Sequence[str]) -> None:
-    for one in told[:MAX_PROBLEMS_SHOWN]:
-        click.echo(f"  {one}")
-    if len(told) > MAX_PROBLEMS_SHOWN:
-        click.echo(f"  and {len(told) - MAX_PROBLEMS_SHOWN:,} more (--json names them all)")
+def _list_problems(lines: Sequence[str]) -> None:
+    for line in lines[:MAX_PROBLEMS_SHOWN]:
+        click.echo(f"  {line}")
+    if len(lines) > MAX_PROBLEMS_SHOWN:
+        click.echo(f"  and {len(lines) - MAX_PROBLEMS_SHOWN:,} more (--json names them all)")
 
 
-def _sentences(report: Report, stopped: bool) -> Iterator[str]:
+def _sentences(report: TranscriptReport, stopped: bool) -> Iterator[str]:
     new = f"{counted(report.turns, 'turn')} of {counted(len(report.sessions), 'session')}"
     made = counted(report.memories, "new memory", "new memories")
     if report.turns:

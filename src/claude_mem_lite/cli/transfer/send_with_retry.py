@@ -1,4 +1,4 @@
-"""Questions of a command that goes on for long to a worker that may die meanwhile."""
+"""Requests of long commands to a worker that may die meanwhile."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -14,13 +14,13 @@ Result = TypeVar("Result")
 
 
 class Sending:
-    """A worker to ask again and again. Only for what may be asked twice."""
+    """Worker for many requests. Only for requests that may be repeated."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def ask(self, call: Callable[[Client], Result]) -> Result:
-        """What the worker answers; one that died on the way is started once more."""
+        """Return the response of the worker; a worker that died is started once more."""
         try:
             return call(self._client)
         except WorkerUnavailable:
@@ -30,7 +30,8 @@ class Sending:
 
 @contextmanager
 def interrupted_after() -> Iterator[None]:
-    """Ctrl-C waits until the block is done, because the worker does what it was sent anyhow; a second one does not."""
+    """Delay Ctrl-C until the block is done, because the worker carries out the request anyhow; a second Ctrl-C ends the
+    block."""
     pressed = False
 
     def note(_: int, __: FrameType | None) -> None:

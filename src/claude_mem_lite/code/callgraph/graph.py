@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from claude_mem_lite.code.callgraph.lookup import Definition, Lookup, family
+from claude_mem_lite.code.callgraph.lookup import MAX_POSSIBLE, Definition, Lookup, family
 from claude_mem_lite.code.callgraph.resolve import CONSTRUCTORS, Resolver
-from claude_mem_lite.code.callgraph.values import MAX_POSSIBLE
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.references import CallSite
 

@@ -1,15 +1,20 @@
-"""Queries of code.db about one checkout: definitions, calls and names, by name. Read only."""
+"""Queries of code.db about one checkout: definitions, calls and names, by name. Read only. Values are the meanings of
+names and paths, and the result of resolving a call."""
 
+import builtins
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Literal, cast
 
 from claude_mem_lite.code.freshness.cache_tables import batches, marks
 from claude_mem_lite.code.syntax.changes import SymbolKind
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.references import CallSite, Name, NameKind
+
+MAX_POSSIBLE = 5
+"""Limit of listed possible definitions; a longer list would help nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +184,86 @@ def _name(row: sqlite3.Row) -> Name:
 
 def _call(row: sqlite3.Row) -> CallSite:
     return CallSite(row["name"], row["receiver"], row["line"], row["within"])
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Meaning of a path; `foreign` is outside the project, `super` stands for the bases of a class."""
+
+    kind: Literal["class", "instance", "super", "function", "module", "foreign", "unknown"]
+    file: str = ""
+    name: str = ""
+
+
+Values = tuple[Value, ...]
+FOREIGN: Values = (Value("foreign"),)
+UNKNOWN: Values = (Value("unknown"),)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCall:
+    """Definitions reached by a call."""
+
+    definitions: tuple[Definition, ...] = ()
+    sure: bool = True
+    is_foreign: bool = False
+    """True if the callee is outside the project."""
+    is_open: bool = False
+    """True if the callee has too many candidates to list."""
+    is_exact: bool = False
+    """True if the call names the class of the method, and so reaches no overriding method."""
+
+
+def few(found: list[Definition]) -> Values:
+    """Return definitions as values: a single definition is sure, a class extended in several files is a single value,
+    many are none."""
+    if len({definition.name for definition in found}) == 1 and all(definition.kind == "class" for definition in found):
+        return (as_value(found[0]),)
+    values = tuple(as_value(definition) for definition in found)
+    return values if len(values) < 2 else values + UNKNOWN if len(values) <= MAX_POSSIBLE else ()
+
+
+def as_value(definition: Definition) -> Value:
+    """Return a definition as a value."""
+    return Value("class" if definition.kind == "class" else "function", definition.file, definition.name)
+
+
+def as_modules(paths: list[str], otherwise: Values = FOREIGN) -> Values:
+    """Return the modules of files; foreign if there are none."""
+    return tuple(Value("module", path) for path in paths) or otherwise
+
+
+def unique(values: Iterable[Value]) -> Values:
+    """Return values without repetitions, in order."""
+    return tuple(dict.fromkeys(values))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BUILTINS = frozenset(dir(builtins)) | _words(
+    """
+    console document window process module exports globalThis Object Array String Number Boolean Promise Map Set Date
+    JSON Math Symbol RegExp Error Buffer fetch setTimeout setInterval parseInt parseFloat
+    make new append len cap copy close panic recover delete print println error string int
+    System String Integer Long Double Boolean Math Objects Arrays List Optional Collections Stream
+    std Vec Box Some None Ok Err Option Result
+    Kernel File Dir Hash Array String Integer Time puts require raise
+    """
+)
+# Common methods of lists, strings, dicts and files: only a known receiver type makes such a call the project's own.
+COMMON_METHODS = frozenset(
+    name for kind in (str, bytes, list, dict, set, tuple, int, float) for name in dir(kind) if not name.startswith("__")
+) | _words(
+    """
+    read readline readlines write writelines close open seek tell flush fileno isatty
+    acquire release start run wait set is_set put get_nowait result done submit
+    map filter reduce forEach push shift unshift slice splice concat includes indexOf then catch finally has toString
+    trim substring charAt charCodeAt match test exec call apply bind on off emit next
+    size isEmpty contains containsKey equals hashCode getClass put stream collect iterator hasNext length
+    iter into unwrap expect clone to_string as_str as_ref is_some is_none is_ok is_err push_str len
+    each select reject inject to_s to_i to_a to_h nil empty first last merge
+    begin end push_back emplace_back c_str data at front back insert erase find
+    """
+)

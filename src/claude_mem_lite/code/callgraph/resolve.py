@@ -6,21 +6,24 @@ object of unknown type may reach any method of the name."""
 
 from collections.abc import Callable
 
-from claude_mem_lite.code.callgraph.lookup import Definition, Lookup, family
-from claude_mem_lite.code.callgraph.modules import find_module, siblings, submodule
-from claude_mem_lite.code.callgraph.values import (
+from claude_mem_lite.code.callgraph.lookup import (
+    BUILTINS,
+    COMMON_METHODS,
     FOREIGN,
     MAX_POSSIBLE,
     UNKNOWN,
+    Definition,
+    Lookup,
     ResolvedCall,
     Value,
     Values,
     as_modules,
     as_value,
+    family,
     few,
     unique,
 )
-from claude_mem_lite.code.syntax.builtin_names import BUILTINS, COMMON_METHODS
+from claude_mem_lite.code.callgraph.modules import find_module, siblings, submodule
 from claude_mem_lite.code.syntax.call_paths import UNKNOWN as UNKNOWN_PATH
 from claude_mem_lite.code.syntax.references import RETURNS, CallSite, Name
 

@@ -4,7 +4,6 @@ Paths come from payloads: a path out of the checkout, or through a link, is neve
 
 import os
 import stat
-import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from claude_mem_lite.code.freshness.relocation import Absence, MissingSymbol, Re
 from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree, is_bare
 from claude_mem_lite.code.syntax.anchors import CodeAnchor
 from claude_mem_lite.code.syntax.changes import Symbol
+from claude_mem_lite.deadline import PAST, Deadline
 
 _MAX_FILES = 2_000
 # Share of the waiting time for missing files: the rest is for other checks.
@@ -28,8 +28,7 @@ _OUT_OF_SIGHT = float("-inf")
 class CheckLimits:
     """Limits of a check."""
 
-    deadline: float
-    """Time on the monotonic clock."""
+    deadline: Deadline
     keeps_time: bool = False
     """True if a caller waits. A file too long to read in the remaining time, and a search longer than a third of the
     time, are left to a later check."""
@@ -48,7 +47,7 @@ class AnchoredFiles:
         self._limits = limits
         self._deadline = limits.deadline
         self._relocation = limits.relocation
-        self._search_until: float | None = None
+        self._search_deadline: Deadline | None = None
         self._changed_at: dict[str, float | None] = {}
         self._seen: dict[str, FileState] = {}
         self._code: dict[str, FileCode | None] = {}
@@ -60,7 +59,7 @@ class AnchoredFiles:
             return
         with suppress(OSError), WorkingTree(self._root) as tree:
             for file in sorted(files)[:_MAX_FILES]:
-                if self._is_past_deadline():
+                if self._deadline.is_past():
                     return
                 self._changed_at[file] = self._change_time(tree, file)
 
@@ -74,7 +73,7 @@ class AnchoredFiles:
         if not lost:
             return
         nowhere = dict.fromkeys(lost, PossiblePaths())
-        self._moved_to = self._relocation.moved_to(lost, self._until()) if self._relocation else nowhere
+        self._moved_to = self._relocation.moved_to(lost, self._deadline_of_search()) if self._relocation else nowhere
         self._read(sorted({path for moved_to in self._moved_to.values() for path in moved_to.all()}))
 
     def has_seen(self, file: str) -> bool:
@@ -124,30 +123,29 @@ class AnchoredFiles:
 
     def absence(self, file: str, commit: str) -> Absence | None:
         """Return the kind of a file's absence. None: time ran out."""
-        return self._relocation.absence(file, commit, self._until()) if self._relocation else "deleted"
+        return self._relocation.absence(file, commit, self._deadline_of_search()) if self._relocation else "deleted"
 
     def relocated(self, missing: MissingSymbol) -> SymbolLocations:
         """Return the possible new locations of a symbol."""
         if self._relocation is None:
             return []
         keeps_time = self._limits.keeps_time
-        found = self._relocation.find(self._cache, missing, self._until(), keeps_time=keeps_time)
+        found = self._relocation.find(self._cache, missing, self._deadline_of_search(), keeps_time=keeps_time)
         if found is None and keeps_time:
             # A waiting caller needs only the fact of the absence; the background scan finds the rest.
             return self._relocation.find_known(self._cache, missing, self._deadline) or "too many"
         return found
 
-    def _until(self) -> float:
+    def _deadline_of_search(self) -> Deadline:
         """Return the deadline of the search for missing code. A search with a longer estimate is not started: a waiting
         caller waits for the other checks, too."""
         if not self._limits.keeps_time:
             return self._deadline
-        if self._search_until is None:
-            now = time.monotonic()
-            share_s = (self._deadline - now) * _SHARE_FOR_MISSING
+        if self._search_deadline is None:
+            share = self._deadline.share(_SHARE_FOR_MISSING)
             takes_s = self._relocation.search_s if self._relocation else 0.0
-            self._search_until = now + share_s if takes_s <= share_s else now
-        return self._search_until
+            self._search_deadline = share if takes_s <= share.left_s() else PAST
+        return self._search_deadline
 
     def _read(self, files: Sequence[str]) -> None:
         keeps_time = self._limits.keeps_time
@@ -165,9 +163,6 @@ class AnchoredFiles:
             # ctime, not mtime: it cannot be set back, and `git checkout`, `mv` and `cp -p` all renew it.
             return state.changed_ns / 1e9
         return None if _is_missing(self._root, file) else _OUT_OF_SIGHT
-
-    def _is_past_deadline(self) -> bool:
-        return time.monotonic() >= self._deadline
 
 
 def _is_missing(root: str, file: str) -> bool:

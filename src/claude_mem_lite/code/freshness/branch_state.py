@@ -1,12 +1,12 @@
 """State of one branch: ahead of the default branch, merged, gone, or unknown."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from claude_mem_lite.code.freshness.commit_memo import CommitQueries, CommitQueryCache
 from claude_mem_lite.code.git.repository import Repository
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.store.branches import Branch
 
 IsHere = Callable[[str], bool | None]
@@ -21,7 +21,7 @@ class Viewpoint:
 
     repository: Repository
     queries: CommitQueries
-    deadline: float
+    deadline: Deadline
     local: dict[str, str]
     remote: dict[str, str]
     branch: str
@@ -50,7 +50,7 @@ class Viewpoint:
 
     def is_late(self) -> bool:
         """Return True if time has run out: an unknown answer may become known the next time."""
-        return self.queries.lacked_time or time.monotonic() >= self.deadline
+        return self.queries.lacked_time or self.deadline.is_past()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class BranchState:
     came_back: bool = False
 
 
-def view_from(repository: Repository, answers: CommitQueryCache, deadline: float) -> Viewpoint | None:
+def view_from(repository: Repository, answers: CommitQueryCache, deadline: Deadline) -> Viewpoint | None:
     """Return the view from a checkout, or None if HEAD or the default branch is unknown."""
     branch, head = repository.head()
     default = repository.default_branch()

@@ -7,7 +7,6 @@ stays. `check_branches` works on rows, without a database; `store_branches` reti
 
 import sqlite3
 import threading
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +18,8 @@ from claude_mem_lite.code.freshness.commit_memo import CommitQueryCache
 from claude_mem_lite.code.freshness.verdicts import is_mostly_here
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Place
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.models import Location
 from claude_mem_lite.store import branches, memory_queries, retirements, sessions
 from claude_mem_lite.store.branches import Branch, Hidden
 
@@ -50,7 +50,7 @@ def check_branches(
     names: Sequence[str],
     repository: Repository,
     now: datetime,
-    deadline: float,
+    deadline: Deadline,
     is_here: IsHere,
     answers: CommitQueryCache,
 ) -> BranchFindings:
@@ -119,26 +119,26 @@ class BranchTracker:
     def check_branches(
         self,
         db: sqlite3.Connection,
-        place: Place,
+        location: Location,
         repository: Repository,
         now: datetime,
-        deadline: float,
+        deadline: Deadline,
         others: Sequence[Repository] = (),
     ) -> BranchFindings:
         """Return the states of all branches with memories, seen from a checkout.
 
         `others` are the repositories of the project's other checkouts: a branch present in any of them is not gone."""
-        known = branches.of_project(db, place.project)
+        known = branches.of_project(db, location.project)
         with self._lock:
-            named = self._named.get(place.project, frozenset())
+            named = self._named.get(location.project, frozenset())
         # Newest first: if time runs out, branches without a known state are not hidden.
-        names = dict.fromkeys((*sessions.branches(db, place.project), *named, *(row.name for row in known)))
+        names = dict.fromkeys((*sessions.branches(db, location.project), *named, *(row.name for row in known)))
 
         def is_here(branch: str) -> bool | None:
-            if time.monotonic() >= deadline:
+            if deadline.is_past():
                 return None
-            made = memory_queries.newest_of_branch(db, place.project, branch, _MEMORIES_OF_A_BRANCH)
-            found = is_mostly_here(self._cache, place.root, made, deadline)
+            made = memory_queries.newest_of_branch(db, location.project, branch, _MEMORIES_OF_A_BRANCH)
+            found = is_mostly_here(self._cache, location.root, made, deadline)
             return None if found is False and any(_has_branch(checkout, branch) for checkout in others) else found
 
         return check_branches(known, list(names), repository, now, deadline, is_here, self._answers)

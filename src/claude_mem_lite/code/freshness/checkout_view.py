@@ -13,11 +13,12 @@ from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.moves import KnownRenames
 from claude_mem_lite.code.freshness.relocation import RelocationSearch
-from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.freshness.time_budget import CpuBudget
 from claude_mem_lite.code.freshness.verdicts import Freshness, VerdictCache, judge
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, anchor_of
 from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
-from claude_mem_lite.models import Memory, Place
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.models import Location, Memory
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.branches import Hidden
 
@@ -64,9 +65,9 @@ class CheckoutView:
 
     db: sqlite3.Connection
     cache: CodeCache
-    place: Place
+    location: Location
     relocation: RelocationSearch | None
-    look_time: LookTime
+    cpu_budget: CpuBudget
     verdict_cache: VerdictCache
     hidden: Hidden = ()
     known: dict[str, Freshness] = field(default_factory=dict)
@@ -78,7 +79,7 @@ class CheckoutView:
 
         Without time for a memory, the verdict of the last background scan counts. If the scan knows nothing of a
         missing part, the memory may be stale."""
-        requested = [memory for memory in memories if memory.project == self.place.project]
+        requested = [memory for memory in memories if memory.project == self.location.project]
         with self.lock:
             return self._freshness(requested)
 
@@ -87,26 +88,26 @@ class CheckoutView:
         self.known.update((id_, found) for id_, found in verdicts.items() if not _is_unknown(found))
         unknown = [memory for memory in requested if memory.id not in self.known]
         found = {memory.id: self.known.get(memory.id) or verdicts[memory.id] for memory in requested}
-        found |= self.verdict_cache.find(self.place, unknown)
+        found |= self.verdict_cache.find(self.location, unknown)
         in_doubt = {id_: replace(known, verdict="changed") for id_, known in found.items() if known.is_in_doubt}
         return found | in_doubt
 
     def _judged(self, own: Sequence[Memory]) -> dict[str, Freshness]:
-        here = _made_here(self.db, self.place, own)
+        here = _made_here(self.db, self.location, own)
         # Code of retired memories is checked only at the recorded path, without a search.
         retired = [memory for memory in own if memory.status == "retired"]
         others = [memory for memory in own if memory.status != "retired"]
 
         verdicts: dict[str, Freshness] = {}
 
-        def check(deadline: float) -> bool:
+        def check(deadline: Deadline) -> bool:
             """Judge the memories without a verdict; return True if any is left."""
             for batch, relocation in ((others, self.relocation), (retired, None)):
                 left = [memory for memory in batch if _is_unknown(verdicts.get(memory.id))]
-                verdicts.update(judge(self.cache, self.place.root, left, self._limits(deadline, relocation), here))
+                verdicts.update(judge(self.cache, self.location.root, left, self._limits(deadline, relocation), here))
             return any(map(_is_unknown, verdicts.values()))
 
-        self.look_time.run(check, lacks_time=bool)
+        self.cpu_budget.run(check, lacks_time=bool)
         return verdicts
 
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
@@ -114,15 +115,15 @@ class CheckoutView:
         anchors = list(map(anchor_of, changes))
         checks = list(map(AnchorCheck, anchors))
 
-        def check(deadline: float) -> list[AnchorResult]:
-            return check_anchors(self.cache, self.place.root, checks, self._limits(deadline, self.relocation))
+        def check(deadline: Deadline) -> list[AnchorResult]:
+            return check_anchors(self.cache, self.location.root, checks, self._limits(deadline, self.relocation))
 
         with self.lock:
-            results = self.look_time.run(check, lacks_time=_has_unknown)
+            results = self.cpu_budget.run(check, lacks_time=_has_unknown)
         return [_change_state(result, anchor) for result, anchor in zip(results, anchors, strict=True)]
 
-    def _limits(self, deadline: float, relocation: RelocationSearch | None) -> CheckLimits:
-        renames = KnownRenames(self.db, self.place.project) if relocation else None
+    def _limits(self, deadline: Deadline, relocation: RelocationSearch | None) -> CheckLimits:
+        renames = KnownRenames(self.db, self.location.project) if relocation else None
         return CheckLimits(deadline, keeps_time=True, relocation=relocation, renames=renames)
 
 
@@ -146,15 +147,15 @@ def _change_state(result: AnchorResult, anchor: CodeAnchor) -> ChangeState:
     return "gone since" if is_absent else "changed since"
 
 
-def _made_here(db: sqlite3.Connection, place: Place, memories: Sequence[Memory]) -> set[str]:
+def _made_here(db: sqlite3.Connection, location: Location, memories: Sequence[Memory]) -> set[str]:
     """Return the ids of the memories made in this checkout, on the present branch: only in their own checkout does an
     untouched file prove unchanged code.
 
     Worktrees and clones of a repository share a project. The branch tells apart worktrees nested in each other."""
-    if not place.branch and place.commit:  # detached: several worktrees may be detached
+    if not location.branch and location.commit:  # detached: several worktrees may be detached
         return set()
     # A memory seen more than once may have been seen in another checkout.
-    own = [memory for memory in memories if memory.branch == place.branch and memory.times_seen == 1]
+    own = [memory for memory in memories if memory.branch == location.branch and memory.times_seen == 1]
     folders = sessions.folders_of(db, {memory.session for memory in own})
-    here = {id_ for id_, folder in folders.items() if f"{folder}/".startswith(f"{place.root.rstrip('/')}/")}
+    here = {id_ for id_, folder in folders.items() if f"{folder}/".startswith(f"{location.root.rstrip('/')}/")}
     return {memory.id for memory in own if memory.session in here}

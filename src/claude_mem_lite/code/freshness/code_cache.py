@@ -21,6 +21,7 @@ from claude_mem_lite.code.freshness.working_tree import LARGEST_BYTES, FileState
 from claude_mem_lite.code.syntax.changes import Symbol
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.deadline import NEVER, Deadline
 
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _KEPT_AT_ONCE = 100
@@ -65,7 +66,7 @@ class CodeCache:
         self,
         root: str,
         paths: Sequence[str],
-        deadline: float | None = None,
+        deadline: Deadline = NEVER,
         *,
         keeps_time: bool = False,
         seen: Mapping[str, FileState] | None = None,
@@ -90,7 +91,7 @@ class CodeCache:
                     answer[path] = FileCode(None)
                 elif path in known and known[path].state == state:
                     answer[path] = FileCode(known[path].symbols)
-                elif not is_past(deadline) and not (keeps_time and _is_too_long(state, deadline)):
+                elif not deadline.is_past() and not (keeps_time and _is_too_long(state, deadline)):
                     read = read_file(tree, path, self._now_ns())
                     if read.symbols is None and _state(tree, path) is None:  # deleted after its state was read
                         answer[path] = None
@@ -104,12 +105,12 @@ class CodeCache:
             self._store(root, fresh, gone)
         return answer
 
-    def is_whole(self, root: str, path: str, deadline: float, *, keeps_time: bool = False) -> bool | None:
+    def is_whole(self, root: str, path: str, deadline: Deadline, *, keeps_time: bool = False) -> bool | None:
         """Return True if all definitions of a file are visible now. None: time ran out."""
         try:
             with WorkingTree(root) as tree:
                 state = tree.state(path)
-                if is_past(deadline) or (keeps_time and state and _is_too_long(state, deadline)):
+                if deadline.is_past() or (keeps_time and state and _is_too_long(state, deadline)):
                     return None
                 return is_whole(tree, path)
         except OSError:
@@ -132,7 +133,7 @@ class CodeCache:
             log.warning("code.db cannot be used", exc_info=True)
             return None
 
-    def read_calls(self, root: str, paths: Sequence[str], deadline: float | None = None) -> CallsRead:
+    def read_calls(self, root: str, paths: Sequence[str], deadline: Deadline = NEVER) -> CallsRead:
         """Update the cached calls of source files, and drop the calls of files gone.
 
         The files read before the deadline stay cached; the next call continues."""
@@ -150,14 +151,14 @@ class CodeCache:
         return CallsRead(len(paths) - len(changed) + fresh, len(paths), fresh, too_large)
 
     def _read_anew(
-        self, tree: WorkingTree, root: str, paths: Sequence[str], gone: Sequence[str], deadline: float | None
+        self, tree: WorkingTree, root: str, paths: Sequence[str], gone: Sequence[str], deadline: Deadline
     ) -> int:
         """Read files with their calls until the deadline, store the result, and return the number of files read."""
         count = 0
-        while (paths or gone) and not (count and is_past(deadline)):
+        while (paths or gone) and not (count and deadline.is_past()):
             batch: list[ReadFile] = []
             for path in paths[:_KEPT_AT_ONCE]:
-                if is_past(deadline):
+                if deadline.is_past():
                     break
                 batch.append(read_file(tree, path, self._now_ns(), with_calls=True))
             self._use(partial(self._put, root=root, read=batch, gone=gone))
@@ -262,22 +263,18 @@ def _inode(path: Path) -> int:
         return 0
 
 
-def _is_too_long(state: FileState, deadline: float | None) -> bool:
+def _is_too_long(state: FileState, deadline: Deadline) -> bool:
     """Return True if reading a file would take longer than the remaining time."""
-    return deadline is not None and state.size > (deadline - time.monotonic()) * _READ_BYTES_PER_S
-
-
-def is_past(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
+    return state.size > deadline.left_s() * _READ_BYTES_PER_S
 
 
 def _states(
-    tree: WorkingTree, paths: Sequence[str], deadline: float | None, seen: Mapping[str, FileState]
+    tree: WorkingTree, paths: Sequence[str], deadline: Deadline, seen: Mapping[str, FileState]
 ) -> dict[str, FileState | None]:
     """Return the present states of files, without the files of unknown state."""
     states: dict[str, FileState | None] = {}
     for path in paths:
-        if is_past(deadline):
+        if deadline.is_past():
             break
         with suppress(OSError):
             states[path] = seen.get(path) or tree.state(path)

@@ -2,26 +2,26 @@
 
 import hashlib
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from claude_mem_lite.code.git.repository import Repository
+from claude_mem_lite.deadline import Deadline
 
 _MAX_KEPT = 4_096
 _MAX_STEPS = 200
-_TRY_AGAIN_S = 600.0
+RETRY_S = 600.0
 """Pause after a timeout: the machine may have been busy."""
 _STILL_THE_SAME_S = 15 * 60
 """Longest delay of a memory after the commit described: a turn continues for a while."""
 
 
 class _Timeout(NamedTuple):
-    """Failed attempt: the time allowed, and the start on the monotonic clock."""
+    """Failed attempt: the time allowed, and the end of the pause after the attempt."""
 
     for_s: float
-    at: float
+    pause: Deadline
 
 
 class CommitQueryCache:
@@ -33,27 +33,26 @@ class CommitQueryCache:
         self._timeouts: dict[tuple[str, ...], _Timeout] = {}
         self._lock = threading.Lock()
 
-    def within(self, repository: Repository, deadline: float) -> "CommitQueries":
-        """Return the queries for one request on a repository, with a deadline on the monotonic clock."""
+    def within(self, repository: Repository, deadline: Deadline) -> "CommitQueries":
+        """Return the queries for one request on a repository."""
         return CommitQueries(self, repository, deadline)
 
-    def ask(self, key: tuple[str, ...], ask: Callable[[], int | None], deadline: float) -> tuple[int | None, bool]:
+    def ask(self, key: tuple[str, ...], ask: Callable[[], int | None], deadline: Deadline) -> tuple[int | None, bool]:
         """Return the answer or None, and True if more time might give an answer."""
-        now = time.monotonic()
-        left_s = deadline - now
+        left_s, pause = deadline.left_s(), Deadline.after(RETRY_S, deadline.clock)
         with self._lock:
             known, timeout = self._known.get(key), self._timeouts.get(key)
         if known is not None:
             return known, False
-        if left_s <= 0 or (timeout is not None and left_s <= timeout.for_s and now < timeout.at + _TRY_AGAIN_S):
+        if left_s <= 0 or (timeout is not None and left_s <= timeout.for_s and not timeout.pause.is_past()):
             return None, True
         answer = ask()
-        is_late = answer is None and time.monotonic() >= deadline
+        is_late = answer is None and deadline.is_past()
         with self._lock:
             if answer is not None:
                 _store(self._known, key, answer)
             elif is_late:
-                _store(self._timeouts, key, _Timeout(left_s, now))
+                _store(self._timeouts, key, _Timeout(left_s, pause))
         return answer, is_late
 
 
@@ -63,7 +62,7 @@ class CommitQueries:
 
     answers: CommitQueryCache
     repository: Repository
-    deadline: float
+    deadline: Deadline
     lacked_time: bool = False
     """True if any query ran out of time."""
 
@@ -111,7 +110,7 @@ def _as_bool(answer: int | None) -> bool | None:
     return None if answer is None else bool(answer)
 
 
-def _here_until(repository: Repository, head: str, tip: str, default: str, deadline: float) -> int | None:
+def _here_until(repository: Repository, head: str, tip: str, default: str, deadline: Deadline) -> int | None:
     at, next_time = tip, None
     for _ in range(_MAX_STEPS):
         here, made_at = repository.contains(head, at, deadline), repository.commit_time(at)

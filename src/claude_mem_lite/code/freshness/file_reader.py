@@ -75,7 +75,8 @@ def _word(text: str) -> re.Pattern[str]:
 class RecentFiles:
     """Recent results by checkout and path."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_symbols: int = _MAX_SYMBOLS) -> None:
+        self._max_symbols = max_symbols
         self._lock = threading.Lock()
         self._files: dict[tuple[str, str], ReadFile] = {}
         self._symbols = 0
@@ -97,10 +98,10 @@ class RecentFiles:
         with self._lock:
             for file in files:
                 self._drop((root, file.path))
-                if _size(file) <= _MAX_SYMBOLS:
+                if _size(file) <= self._max_symbols:
                     self._files[root, file.path] = file
                     self._symbols += _size(file)
-            while self._symbols > _MAX_SYMBOLS:
+            while self._symbols > self._max_symbols:
                 self._drop(next(iter(self._files)))
 
     def drop(self, root: str, paths: Iterable[str]) -> None:

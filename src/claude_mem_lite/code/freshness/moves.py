@@ -5,7 +5,6 @@ renames recorded by sessions and by earlier scans."""
 
 import os
 import sqlite3
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from itertools import islice
 
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.syntax.anchors import CodeAnchor
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.store import symbol_changes
 
 _MAX_COMMITS = 100
@@ -61,12 +61,12 @@ class _Tracked:
         self.by_name: dict[str, list[str]] = {}
         self.by_folder: dict[str, list[str]] = {}
 
-    def search(self, terms: _SearchTerms, deadline: float) -> bool:
+    def search(self, terms: _SearchTerms, deadline: Deadline) -> bool:
         """Find all matches; return False if time ran out. 20,000 files take 30 ms."""
         if not self._terms.covers(terms):
             self._terms, self._left, self._is_read = terms, self._repository.each_tracked(), False
             self.by_blob, self.by_name, self.by_folder = {}, {}, {}
-        while not self._is_read and time.monotonic() < deadline:
+        while not self._is_read and not deadline.is_past():
             block = list(islice(self._left, _AT_ONCE))
             for path, blob in block:
                 self._note(path, blob)
@@ -93,7 +93,7 @@ class Moves:
         self._had: dict[tuple[str, str], str] = {}
         self._found: dict[tuple[str, str], PossiblePaths] = {}
 
-    def find(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], PossiblePaths]:
+    def find(self, lost: Collection[tuple[str, str]], deadline: Deadline) -> dict[tuple[str, str], PossiblePaths]:
         """Return the possible paths of missing files, each with a commit at which the file existed. A file missing from
         the result: time ran out."""
         asked = sorted(key for key in lost if key not in self._found)
@@ -106,7 +106,7 @@ class Moves:
                 self._found[file, commit] = paths
         return {key: self._found[key] for key in lost if key in self._found}
 
-    def _possible_paths(self, file: str, commit: str, blob: str, deadline: float) -> PossiblePaths | None:
+    def _possible_paths(self, file: str, commit: str, blob: str, deadline: Deadline) -> PossiblePaths | None:
         alike = sorted(self._tracked.by_blob.get(blob, ()), key=lambda path: _name(path) != _name(file))
         same = self._new(commit, alike, deadline)
         if same:
@@ -114,18 +114,20 @@ class Moves:
         likely = self._new(commit, self._alike(file), deadline) if same is not None else None
         return PossiblePaths("", likely) if likely is not None else None
 
-    def _last_blobs(self, asked: Sequence[tuple[str, str]], deadline: float) -> dict[tuple[str, str], tuple[str, str]]:
+    def _last_blobs(
+        self, asked: Sequence[tuple[str, str]], deadline: Deadline
+    ) -> dict[tuple[str, str], tuple[str, str]]:
         """Return the last content of each file, with the last commit known to have the file; empty if time ran out."""
         last = self._last_commits({file for file, _ in asked}, deadline)
         found: dict[tuple[str, str], tuple[str, str]] = {}
         for file, commit in asked:
             at = last.get(file, commit)
             found[file, commit] = at, self._blob_at(at, file, deadline)
-            if time.monotonic() >= deadline:
+            if deadline.is_past():
                 return {}
         return found
 
-    def _last_commits(self, files: set[str], deadline: float) -> dict[str, str]:
+    def _last_commits(self, files: set[str], deadline: Deadline) -> dict[str, str]:
         """Return the last commit with each file, on the first-parent line of HEAD and not too far back."""
         found: dict[str, str] = {}
         left = sorted(files)
@@ -134,7 +136,7 @@ class Moves:
             if not commit or not left:
                 break
             for file in left:
-                if time.monotonic() >= deadline:
+                if deadline.is_past():
                     return found
                 if self._blob_at(commit, file, deadline):
                     found[file] = commit
@@ -142,7 +144,7 @@ class Moves:
             commit = self._repository.first_parent(commit)
         return found
 
-    def _new(self, commit: str, paths: Iterable[str], deadline: float) -> tuple[str, ...] | None:
+    def _new(self, commit: str, paths: Iterable[str], deadline: Deadline) -> tuple[str, ...] | None:
         """Return the first few paths new since a commit: a path present in the commit is another file.
 
         None: time ran out."""
@@ -151,19 +153,19 @@ class Moves:
             if len(new) == _MAX_LIKELY:
                 break
             had = self._blob_at(commit, path, deadline)
-            if time.monotonic() >= deadline:
+            if deadline.is_past():
                 return None
             if not had:
                 new.append(path)
         return tuple(new)
 
-    def _blob_at(self, commit: str, path: str, deadline: float) -> str:
+    def _blob_at(self, commit: str, path: str, deadline: Deadline) -> str:
         """Return the blob id at a path of a commit; '' if absent or unknown. Answers are cached: a repeated search
         continues after a timeout."""
         known = self._had.get((commit, path))
         if known is None:
             found = self._repository.blob_at(commit, path, deadline)
-            if time.monotonic() >= deadline:
+            if deadline.is_past():
                 return found or ""
             if len(self._had) >= _MAX_KEPT:
                 self._had.clear()

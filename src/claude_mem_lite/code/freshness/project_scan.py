@@ -3,7 +3,6 @@
 Memories gone in all checkouts are retired, and restored code revives memories. Runs in the job thread."""
 
 import sqlite3
-import time
 from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,10 +14,10 @@ from claude_mem_lite.code.freshness.moves import KnownRenames
 from claude_mem_lite.code.freshness.relocation import RelocationSearch
 from claude_mem_lite.code.freshness.verdicts import Freshness, VerdictCache, judge
 from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree
-from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Memory, Place
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.models import Location, Memory
 from claude_mem_lite.store import memories, memory_queries, retirements, symbol_changes
 from claude_mem_lite.store.branches import Hidden, is_hidden
 from claude_mem_lite.timestamps import Clock
@@ -39,17 +38,17 @@ Item = TypeVar("Item")
 class OpenCheckout:
     """Checkout opened for one scan, with or without git."""
 
-    def __init__(self, path: str, repository: Repository | None = None) -> None:
+    def __init__(self, path: str, relocation: RelocationSearch) -> None:
         self.path = path
-        self.repository = repository
-        self.relocation = RelocationSearch(path, repository)
+        self.repository = relocation.repository
+        self.relocation = relocation
 
 
 @dataclass(frozen=True, slots=True)
 class ScanTarget:
     """Checkout under scan, in the state at the start."""
 
-    place: Place
+    location: Location
     root: OpenCheckout
     default_branch: str = ""
     hidden: Hidden = ()
@@ -111,22 +110,22 @@ class ProjectScan:
 
     def steps(self) -> Iterator[None]:
         """Yield after each small step."""
-        self.skip_cache.begin((self.target.place.branch, self.target.hidden))
-        self.verdict_cache.begin(self.target.place)
+        self.skip_cache.begin((self.target.location.branch, self.target.hidden))
+        self.verdict_cache.begin(self.target.location)
         yield from self._scan_retired()
         yield from self._scan_active()
 
     def _scan_active(self) -> Iterator[None]:
-        for page in memory_queries.pages(self.db, self.target.place.project):
+        for page in memory_queries.pages(self.db, self.target.location.project):
             self.branches |= page.branches
             rows = [row for row in page.anchored if not is_hidden(row.branch, row.created_at, self.target.hidden)]
             touched = self._touched({row.seq: row.anchors for row in rows})
-            self.verdict_cache.note_same(self.target.place, {row.seq for row in rows} - touched.keys())
+            self.verdict_cache.note_same(self.target.location, {row.seq for row in rows} - touched.keys())
             yield
             for seqs in _batches(list(touched)):
                 found = memories.by_seq(self.db, seqs)
                 verdicts = yield from self._judged(list(found.values()), self.target.root)
-                self.verdict_cache.note(self.target.place, found, verdicts)
+                self.verdict_cache.note(self.target.location, found, verdicts)
                 self._note_renames(verdicts)
                 gone = {
                     seq for seq, memory in found.items() if _is_gone(verdicts, memory) and self._may_be_retired(memory)
@@ -139,12 +138,12 @@ class ProjectScan:
     def _scan_retired(self) -> Iterator[None]:
         """Check the memories retired for gone code. The latest are always checked, because a move may become visible
         later."""
-        pages = retirements.by_code(self.db, self.target.place.project)
+        pages = retirements.by_code(self.db, self.target.location.project)
         for number, batch in enumerate(batch for page in pages for batch in _batches(page)):
             found = memories.by_seq(self.db, batch)
             touched = self._touched({seq: memory.anchors for seq, memory in found.items()}, always=number == 0)
             verdicts = yield from self._judged([found[seq] for seq in touched], self.target.root)
-            self.verdict_cache.note(self.target.place, found, verdicts)
+            self.verdict_cache.note(self.target.location, found, verdicts)
             self._skip_unchanged(touched, found, verdicts)
             with atomic(self.db):
                 for memory in found.values():
@@ -156,7 +155,7 @@ class ProjectScan:
         touched: dict[int, int] = {}
         states: dict[str, FileState | None] = {}
         try:
-            with WorkingTree(self.target.place.root) as tree:
+            with WorkingTree(self.target.location.root) as tree:
                 for seq, memory_anchors in anchors.items():
                     now = hash((memory_anchors, *(_state(tree, file, states) for file in _files(memory_anchors))))
                     if always or not self.skip_cache.has(seq, now):
@@ -183,10 +182,10 @@ class ProjectScan:
         out."""
         verdicts: dict[str, Freshness] = {}
         left, tries = list(unjudged), 0
-        known = KnownRenames(self.db, self.target.place.project)
+        known = KnownRenames(self.db, self.target.location.project)
         while left and tries < _MAX_TRIES:
             # Untouched files are read as well: code may have been restored within its own turn.
-            limits = CheckLimits(time.monotonic() + STEP_S, relocation=root.relocation, renames=known)
+            limits = CheckLimits(Deadline.after(STEP_S), relocation=root.relocation, renames=known)
             now = judge(self.cache, root.path, left, limits)
             sure = {id_: freshness for id_, freshness in now.items() if freshness.verdict != "unknown"}
             tries = 0 if sure else tries + 1
@@ -217,7 +216,7 @@ class ProjectScan:
     def _may_be_retired(self, memory: Memory) -> bool:
         """Return True if this checkout decides about a memory: the checkout is on the memory's branch, or on the
         default branch. On any other branch, code may be missing because the work has not arrived yet."""
-        branch = self.target.place.branch
+        branch = self.target.location.branch
         if self.target.root.repository is None:  # no git
             return True
         if not branch:  # a detached HEAD may be anywhere in history

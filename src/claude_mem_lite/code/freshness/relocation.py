@@ -14,18 +14,18 @@ from hashlib import sha1
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from claude_mem_lite.code.freshness.code_cache import CodeCache, is_past
+from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.moves import Moves, PossiblePaths
 from claude_mem_lite.code.freshness.source_files import own_entries
 from claude_mem_lite.code.freshness.working_tree import WorkingTree, is_bare
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.limits import LIMITS
 
 Absence = Literal["deleted", "missing", "out of sight"]
 _MAX_ENTRIES = 50_000
 _MAX_CHANGED = 1_000
-# Cost of a walk over the index for new paths and tracked files, and of reading the file states.
-_S_PER_FILE = 5e-6
 _AT_ONCE = 50
 _MAX_COMMITS = 100
 # The clock of a file system is a little behind.
@@ -56,9 +56,10 @@ class MissingSymbol:
 class RelocationSearch:
     """Search in one checkout, with or without git."""
 
-    def __init__(self, root: str, repository: Repository | None) -> None:
+    def __init__(self, root: str, repository: Repository | None, s_per_file: float = LIMITS.search_s_per_file) -> None:
         self.repository = repository
         self._root = root
+        self._s_per_file = s_per_file
         self._moves = Moves(repository, root) if repository else None
         self._index = _Index(repository) if repository else None
         self._entries = self._sources()
@@ -71,13 +72,13 @@ class RelocationSearch:
     @cached_property
     def search_s(self) -> float:
         """Return the estimated time for a walk over all files; 0 without git."""
-        return self.repository.tracked_count() * _S_PER_FILE if self.repository else 0.0
+        return self.repository.tracked_count() * self._s_per_file if self.repository else 0.0
 
-    def moved_to(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], PossiblePaths]:
+    def moved_to(self, lost: Collection[tuple[str, str]], deadline: Deadline) -> dict[tuple[str, str], PossiblePaths]:
         """Return the possible new paths of missing files, see `Moves.find`."""
         return self._moves.find(lost, deadline) if self._moves else dict.fromkeys(lost, PossiblePaths())
 
-    def absence(self, file: str, commit: str, deadline: float) -> Absence | None:
+    def absence(self, file: str, commit: str, deadline: Deadline) -> Absence | None:
         """Return the kind of a file's absence. None: time ran out.
 
         `deleted`: git shows the deletion. `missing`: unexplained, but the folder exists. `out of sight`: git still has
@@ -89,7 +90,7 @@ class RelocationSearch:
                 return "out of sight"
             head = self.repository.head()[1]
             blob = self.repository.blob_at(head, file, deadline) if head else ""
-            if blob is None and is_past(deadline):
+            if blob is None and deadline.is_past():
                 return None
             if blob is None or blob:
                 # A staged deletion, if the index shows the folder: a sparse index has a whole folder as a single entry.
@@ -100,7 +101,9 @@ class RelocationSearch:
                 return "deleted" if was_here else None
         return "out of sight" if is_bare(os.path.join(self._root, os.path.dirname(file))) else "missing"
 
-    def find(self, cache: CodeCache, missing: MissingSymbol, deadline: float, *, keeps_time: bool) -> SymbolLocations:
+    def find(
+        self, cache: CodeCache, missing: MissingSymbol, deadline: Deadline, *, keeps_time: bool
+    ) -> SymbolLocations:
         """Return the symbols with the recorded body in files changed since. None: time ran out.
 
         `too many`: no match among the files searched, but more files remain."""
@@ -124,14 +127,14 @@ class RelocationSearch:
         is_sure = found is not None and not self._is_cut and len(changed) <= _MAX_CHANGED
         return found if found or is_sure else "too many"
 
-    def find_known(self, cache: CodeCache, missing: MissingSymbol, deadline: float) -> list[SymbolLocation]:
+    def find_known(self, cache: CodeCache, missing: MissingSymbol, deadline: Deadline) -> list[SymbolLocation]:
         """Return matching symbols from cached content only, without listing the files changed since."""
         found = self._found(cache, missing, None, deadline) or []
         since = missing.since
         return [location for location in found if since is None or self._is_changed_since(location.path, since)]
 
     def _found(
-        self, cache: CodeCache, missing: MissingSymbol, among: Collection[str] | None, deadline: float
+        self, cache: CodeCache, missing: MissingSymbol, among: Collection[str] | None, deadline: Deadline
     ) -> list[SymbolLocation] | None:
         """Return matching symbols from cached content, after checking that the files are up to date. None: unknown."""
         known = cache.find_body(self._root, missing.body)
@@ -161,12 +164,12 @@ class RelocationSearch:
         except (OSError, ValueError):
             return False
 
-    def _list(self, deadline: float) -> bool:
+    def _list(self, deadline: Deadline) -> bool:
         """Continue to list the source files; return True when done."""
         if self._is_listed:
             return True
         for seen, _ in enumerate(self._entries):
-            if seen % _AT_ONCE == 0 and is_past(deadline):
+            if seen % _AT_ONCE == 0 and deadline.is_past():
                 return False
         for files in self._by_language.values():
             files.sort()
@@ -184,7 +187,7 @@ class RelocationSearch:
                     self._by_language.setdefault(language, []).append((-at, path))
             yield
 
-    def _is_as_in(self, commit: str, path: str, deadline: float) -> bool:
+    def _is_as_in(self, commit: str, path: str, deadline: Deadline) -> bool:
         """Return True if a file is the same as in a commit: then no code was moved into the file since."""
         blob = self.repository.blob_at(commit, path, deadline) if self.repository and commit else ""
         if not blob:
@@ -196,7 +199,7 @@ class RelocationSearch:
             return False
         return found is not None and sha1(b"blob %d\0" % len(found) + found, usedforsecurity=False).hexdigest() == blob
 
-    def _was_here(self, file: str, commit: str, deadline: float) -> bool | None:
+    def _was_here(self, file: str, commit: str, deadline: Deadline) -> bool | None:
         """Return True if a recent commit of this checkout, or the recorded commit, has a file."""
         assert self.repository is not None
         if commit and self.repository.blob_at(commit, file, deadline):
@@ -208,7 +211,7 @@ class RelocationSearch:
                 break
             if self.repository.blob_at(at, file, deadline):
                 return True
-            if is_past(deadline):
+            if deadline.is_past():
                 return None
         return False
 
@@ -222,10 +225,10 @@ class _Index:
         self._files = array("q")
         self._folders: set[str] = set()
 
-    def read(self, deadline: float) -> bool:
+    def read(self, deadline: Deadline) -> bool:
         """Continue to read the index; return True when done."""
         while not self._is_read:
-            if is_past(deadline):
+            if deadline.is_past():
                 return False
             paths = [path for path, _ in islice(self._left, _AT_ONCE)]
             self._files.extend(map(hash, paths))

@@ -1,13 +1,13 @@
 """Scheduler of staleness scans: background scans per project, and freshness views for single requests.
 
-The loop has one `Looking(home, memory_db, clock, is_excluded)`:
+The loop has one `StalenessScanner`:
 
 - `request_scan(place)`, from any thread, after a stored turn or a session start: schedule a scan. Several requests for
   a checkout cause a single scan.
 - `step()`, from the job thread, at the end of a pass: do some 20 ms of work. `more` asks for another pass at once; the
   contexts of the projects in `changed` need rendering. `is_busy()` returns True if work is left.
-- `checkout(db, place, look_time)`, from any thread, with a separate connection: open a view for a context
-  (`Occasion(place, now, checkout=…)`).
+- `checkout(db, place, cpu_budget)`, from any thread, with a separate connection: open a view for a context
+  (`ContextRequest(location, now, checkout=…)`).
 - `release()`: close the database during idle times."""
 
 import os
@@ -23,33 +23,27 @@ from claude_mem_lite.code.freshness.checkout_view import CheckoutView
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.project_scan import OpenCheckout, ProjectScan, ScanSkipCache, ScanTarget
 from claude_mem_lite.code.freshness.relocation import RelocationSearch
-from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.freshness.time_budget import CpuBudget
 from claude_mem_lite.code.freshness.verdicts import VerdictCache
 from claude_mem_lite.code.freshness.working_tree import is_bare
 from claude_mem_lite.code.git.repository import Repository, open_repository
 from claude_mem_lite.code.syntax.anchors import read_anchor
-from claude_mem_lite.models import Place
+from claude_mem_lite.deadline import NEVER, Deadline
+from claude_mem_lite.limits import LIMITS, Limits
+from claude_mem_lite.models import Location
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.timestamps import Clock
 
-CHECK_S = 0.04
-"""CPU time of a context for checks of the checkout."""
-WITHIN_S = 0.24
-"""Wall-clock limit from the start of the context: layers check in turn, and the last layer late."""
-_SHARE_OF_PATIENCE = 0.5
-# The first questions to git take longer than all later ones. For a branch with changes in thousands of files, even this
-# limit is too short: the next scan gets more time.
-_BRANCHES_S, _LONG_BRANCHES_S = 0.25, 0.6
 _SHARE_OF_BRANCHES = 0.6
 _MAX_FOLDERS = 20
 _MAX_CHECKOUTS = 5
 
 
-def time_for_context(patience_s: float | None = None) -> LookTime:
-    """Return the time budget of a context to be built now, for a caller waiting `patience_s`."""
-    return LookTime(CHECK_S, WITHIN_S if patience_s is None else min(_SHARE_OF_PATIENCE * patience_s, WITHIN_S))
+def context_budget(limits: Limits, deadline: Deadline = NEVER) -> CpuBudget:
+    """Return the time budget of a context to be built now, for a caller waiting until the deadline."""
+    return CpuBudget(limits.check_s, min(deadline.share(limits.check_share).left_s(), limits.check_within_s))
 
 
 class ScanStep(NamedTuple):
@@ -59,10 +53,18 @@ class ScanStep(NamedTuple):
     changed: frozenset[str] = frozenset()
 
 
-class Looking:
+class StalenessScanner:
     """Scanner of the worker. `db` and all methods for steps are for the job thread alone."""
 
-    def __init__(self, home: Home, db: sqlite3.Connection, clock: Clock, is_excluded: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        db: sqlite3.Connection,
+        clock: Clock,
+        is_excluded: Callable[[str], bool],
+        limits: Limits = LIMITS,
+    ) -> None:
+        self._limits = limits
         self._db = db
         self._clock = clock
         self._is_excluded = is_excluded
@@ -73,7 +75,7 @@ class Looking:
         self.asked_at = 0.0
         """Time of the last request by a waiting caller, on the monotonic clock."""
         self._lock = threading.Lock()
-        self._requested: dict[str, Place] = {}
+        self._requested: dict[str, Location] = {}
         self._is_scanning = False
         self._scan: ProjectScan | None = None
         self._steps: Iterator[None] = iter(())
@@ -84,7 +86,7 @@ class Looking:
 
     # Methods for any thread.
 
-    def request_scan(self, place: Place) -> None:
+    def request_scan(self, place: Location) -> None:
         """Schedule a scan of a checkout."""
         if place.root:
             with self._lock:
@@ -96,31 +98,30 @@ class Looking:
             return bool(self._requested) or self._is_scanning
 
     def checkout(
-        self, db: sqlite3.Connection, place: Place, look_time: LookTime, *, with_branches: bool = True
+        self, db: sqlite3.Connection, place: Location, cpu_budget: CpuBudget, *, with_branches: bool = True
     ) -> CheckoutView:
         """Open a freshness view for a waiting caller."""
         self.asked_at = time.monotonic()
-        return self.open_ahead(db, place, look_time, with_branches=with_branches)
+        return self.open_ahead(db, place, cpu_budget, with_branches=with_branches)
 
     def open_ahead(
-        self, db: sqlite3.Connection, place: Place, look_time: LookTime, *, with_branches: bool = True
+        self, db: sqlite3.Connection, place: Location, cpu_budget: CpuBudget, *, with_branches: bool = True
     ) -> CheckoutView:
         """Open a freshness view in advance, without a waiting caller."""
         self.used_at = time.monotonic()
         if self._is_unreadable(place):
-            return CheckoutView(db, self.cache, replace(place, root=""), None, look_time, self._verdict_cache)
+            return CheckoutView(db, self.cache, replace(place, root=""), None, cpu_budget, self._verdict_cache)
         repository = open_repository(place.root)
 
-        def branches(deadline: float) -> BranchFindings:
+        def branches(deadline: Deadline) -> BranchFindings:
             # The rest of the time is for later questions.
-            now = time.monotonic()
-            return self._check_branches(db, place, repository, now + _SHARE_OF_BRANCHES * max(deadline - now, 0))
+            return self._check_branches(db, place, repository, deadline.share(_SHARE_OF_BRANCHES))
 
-        hidden = look_time.run(branches, lacks_time=lambda found: found.lacked_time).hidden if with_branches else ()
-        relocation = RelocationSearch(place.root, repository)
-        return CheckoutView(db, self.cache, place, relocation, look_time, self._verdict_cache, hidden)
+        hidden = cpu_budget.run(branches, lacks_time=lambda found: found.lacked_time).hidden if with_branches else ()
+        relocation = RelocationSearch(place.root, repository, self._limits.search_s_per_file)
+        return CheckoutView(db, self.cache, place, relocation, cpu_budget, self._verdict_cache, hidden)
 
-    def may_read(self, place: Place) -> bool:
+    def may_read(self, place: Location) -> bool:
         """Return True if the code of a location may be read, and record the use."""
         self.used_at = time.monotonic()
         return not self._is_unreadable(place)
@@ -128,16 +129,16 @@ class Looking:
     def _check_branches(
         self,
         db: sqlite3.Connection,
-        place: Place,
+        place: Location,
         repository: Repository | None,
-        deadline: float,
+        deadline: Deadline,
         others: Sequence[Repository] = (),
     ) -> BranchFindings:
         if repository is None:
             return BranchFindings()
         return self._branch_tracker.check_branches(db, place, repository, self._clock(), deadline, others)
 
-    def _is_unreadable(self, place: Place) -> bool:
+    def _is_unreadable(self, place: Location) -> bool:
         return not place.root or self._is_excluded(place.root)
 
     # Methods for the job thread.
@@ -152,9 +153,9 @@ class Looking:
                 return ScanStep(True)
         except StopIteration:
             assert scan is not None
-            self._branch_tracker.note(scan.target.place.project, scan.branches)
+            self._branch_tracker.note(scan.target.location.project, scan.branches)
             self._end()
-            return ScanStep(self.is_busy(), frozenset({scan.target.place.project} if scan.changed else ()))
+            return ScanStep(self.is_busy(), frozenset({scan.target.location.project} if scan.changed else ()))
         except BaseException:
             self._end()  # the loop logs the error; the next event in the checkout schedules a new scan
             raise
@@ -190,14 +191,14 @@ class Looking:
         repository = open_repository(root)
         others = self._others(place)
         repositories = [checkout.repository for checkout in others if checkout.repository is not None]
-        within_s = _LONG_BRANCHES_S if root in self._lacked_time else _BRANCHES_S
-        found = self._check_branches(self._db, place, repository, time.monotonic() + within_s, repositories)
+        within_s = self._limits.long_branches_s if root in self._lacked_time else self._limits.branches_s
+        found = self._check_branches(self._db, place, repository, Deadline.after(within_s), repositories)
         self._lacked_time.discard(root)
         if found.lacked_time:
             self._lacked_time.add(root)
         target = ScanTarget(
             place,
-            OpenCheckout(root, repository),
+            self._open(root, repository),
             default_branch=repository.default_branch() if repository else "",
             hidden=found.hidden,
             others=others,
@@ -216,7 +217,10 @@ class Looking:
         with self._lock:
             self._is_scanning = False
 
-    def _others(self, place: Place) -> list[OpenCheckout]:
+    def _open(self, root: str, repository: Repository | None) -> OpenCheckout:
+        return OpenCheckout(root, RelocationSearch(root, repository, self._limits.search_s_per_file))
+
+    def _others(self, place: Location) -> list[OpenCheckout]:
         """Return the other checkouts of a project, as far as sessions used them and they still exist."""
         roots: dict[str, None] = {}
         for folder in sessions.folders(self._db, project=place.project, limit=_MAX_FOLDERS):
@@ -224,4 +228,4 @@ class Looking:
                 checkout = lookup.locate(self._db, folder)
                 if checkout.project == place.project and checkout.root != place.root and not is_bare(checkout.root):
                     roots[checkout.root] = None
-        return [OpenCheckout(root, open_repository(root)) for root in list(roots)[:_MAX_CHECKOUTS]]
+        return [self._open(root, open_repository(root)) for root in list(roots)[:_MAX_CHECKOUTS]]

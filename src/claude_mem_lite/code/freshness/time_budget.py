@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from claude_mem_lite.deadline import Deadline
+
 # Wall-clock time of each attempt, as a multiple of the CPU time left.
 _STRETCHES = (1, 2, 3)
 # Pause between two steps, as long as a step: nobody waits for the scan, but answering threads wait for the interpreter.
@@ -15,7 +17,7 @@ _MAX_PAUSE_S = 3.0
 Result = TypeVar("Result")
 
 
-class LookTime:
+class CpuBudget:
     """CPU-time budget within a wall-clock limit. Only the time of checks counts: other work for a context, and a
     machine busy with a build, cost nothing. For one check at a time."""
 
@@ -27,31 +29,29 @@ class LookTime:
         cpu_time: Callable[[], float] = time.thread_time,
     ) -> None:
         self._left_s = work_s
-        self._latest = clock() + within_s
-        self._clock = clock
+        self._latest = Deadline.after(within_s, clock)
         self._cpu_time = cpu_time
 
-    def run(self, check: Callable[[float], Result], lacks_time: Callable[[Result], bool]) -> Result:
-        """Run a check with a deadline on the monotonic clock, and return the result. A check short of time with CPU
-        time left, because the machine was busy or suspended, is repeated with a later deadline."""
+    def run(self, check: Callable[[Deadline], Result], lacks_time: Callable[[Result], bool]) -> Result:
+        """Run a check with a deadline, and return the result. A check short of time with CPU time left, because the
+        machine was busy or suspended, is repeated with a later deadline."""
         for stretch in _STRETCHES:
-            began = self._clock()
-            until = min(began + stretch * self._left_s, self._latest)
-            found = self._count(check, until)
-            if self._clock() < until or self.is_over() or not lacks_time(found):
+            deadline = self._latest.at_most(stretch * self._left_s)
+            found = self._count(check, deadline)
+            if not deadline.is_past() or self.is_over() or not lacks_time(found):
                 break
         return found
 
-    def _count(self, check: Callable[[float], Result], until: float) -> Result:
+    def _count(self, check: Callable[[Deadline], Result], deadline: Deadline) -> Result:
         cpu_before = self._cpu_time()
         try:
-            return check(until)
+            return check(deadline)
         finally:
             self._left_s = max(self._left_s - (self._cpu_time() - cpu_before), 0)
 
     def is_over(self) -> bool:
         """Return True if the budget is used up."""
-        return not self._left_s or self._clock() >= self._latest
+        return not self._left_s or self._latest.is_past()
 
 
 class ScanThrottle:

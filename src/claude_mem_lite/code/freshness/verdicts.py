@@ -16,7 +16,8 @@ from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.syntax.anchors import CodeAnchor, read_anchor
 from claude_mem_lite.code.syntax.changes import PRESENT
-from claude_mem_lite.models import SAVED_BY_AGENT, Memory, Place
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.models import SAVED_BY_AGENT, Location, Memory
 from claude_mem_lite.store.symbol_changes import SymbolRename
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
@@ -57,7 +58,7 @@ def judge(
     return {memory.id: _verdict(memory, results[memory.id]) for memory in memories}
 
 
-def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], deadline: float) -> bool | None:
+def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], deadline: Deadline) -> bool | None:
     """Return True if most of the code behind the memories is present in the recorded state. None: unknown.
 
     The presence of a file or function present before proves nothing."""
@@ -143,20 +144,20 @@ class VerdictCache:
         self._lock = threading.Lock()
         self._checkouts: dict[str, _Checkout] = {}
 
-    def begin(self, place: Place) -> None:
+    def begin(self, location: Location) -> None:
         """Begin a scan of a checkout."""
         with self._lock:
-            known = self._checkouts.pop(place.root, None) or _Checkout(_stamp(place))
-            if known.stamp != _stamp(place):
-                known = _Checkout(_stamp(place), before=_newest(known.before | known.noted))
+            known = self._checkouts.pop(location.root, None) or _Checkout(_stamp(location))
+            if known.stamp != _stamp(location):
+                known = _Checkout(_stamp(location), before=_newest(known.before | known.noted))
             while len(self._checkouts) >= _MAX_CHECKOUTS:
                 del self._checkouts[next(iter(self._checkouts))]
-            self._checkouts[place.root] = known
+            self._checkouts[location.root] = known
 
-    def note(self, place: Place, found: Mapping[int, Memory], results: Mapping[str, Freshness]) -> None:
+    def note(self, location: Location, found: Mapping[int, Memory], results: Mapping[str, Freshness]) -> None:
         """Store the verdicts of a scan, for memories by number."""
         with self._lock:
-            known = self._checkouts[place.root]
+            known = self._checkouts[location.root]
             for seq, memory in found.items():
                 if memory.id in results:
                     known.before.pop(memory.id, None)
@@ -165,20 +166,20 @@ class VerdictCache:
                         known.noted[memory.id] = _Noted(seq, hash(memory.anchors), noted)
             known.noted = _newest(known.noted)
 
-    def note_same(self, place: Place, seqs: Collection[int]) -> None:
+    def note_same(self, location: Location, seqs: Collection[int]) -> None:
         """Restore the earlier verdicts of memories the scan may skip as unchanged."""
         with self._lock:
-            known = self._checkouts[place.root]
+            known = self._checkouts[location.root]
             same = {id_: noted for id_, noted in known.before.items() if noted.seq in seqs}
             known.noted = _newest(known.noted | same) if same else known.noted
             for id_ in same:
                 del known.before[id_]
 
-    def find(self, place: Place, memories: Sequence[Memory]) -> dict[str, Freshness]:
+    def find(self, location: Location, memories: Sequence[Memory]) -> dict[str, Freshness]:
         """Return the cached verdicts, by memory id. Memories with other anchors since have none."""
         with self._lock:
-            known = self._checkouts.get(place.root)
-            if known is None or known.stamp != _stamp(place):
+            known = self._checkouts.get(location.root)
+            if known is None or known.stamp != _stamp(location):
                 return {}
             found = [(memory, known.noted[memory.id]) for memory in memories if memory.id in known.noted]
         return {memory.id: noted.freshness for memory, noted in found if noted.anchors == hash(memory.anchors)}
@@ -188,9 +189,9 @@ class VerdictCache:
             self._checkouts.clear()
 
 
-def _stamp(place: Place) -> Hashable:
+def _stamp(location: Location) -> Hashable:
     """Return an identity of the checked-out state: code changes on a branch, and mostly stays changed."""
-    return place.project, place.branch or place.commit
+    return location.project, location.branch or location.commit
 
 
 def _worth_noting(found: Freshness) -> Freshness | None:

@@ -1,15 +1,14 @@
 """Detection of squashes and rebases: the work of a branch is in another line of history, in other commits."""
 
 import heapq
-import time
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
-from claude_mem_lite.code.git.commits import CLOCK_SLACK_S, Ancestry, Commits
+from claude_mem_lite.code.git.commits import CLOCK_SLACK_S, Ancestry, Changes, Commits, Trees
 from claude_mem_lite.code.git.objects import Objects
-from claude_mem_lite.code.git.trees import Changes, Trees
+from claude_mem_lite.deadline import Deadline
 
 _MAX_OWN = 2_000
 _MAX_STEPS = 100
@@ -40,7 +39,7 @@ class _Likeness(Enum):
     """The file is unchanged."""
 
 
-def find_fork(commits: Commits, head: Ancestry, tip: str, deadline: float) -> Fork | None:
+def find_fork(commits: Commits, head: Ancestry, tip: str, deadline: Deadline) -> Fork | None:
     """Return the fork of a tip from a head, with base '' for unrelated histories. None: unknown."""
     first = commits.get(tip)
     if first is None:
@@ -59,7 +58,7 @@ def find_fork(commits: Commits, head: Ancestry, tip: str, deadline: float) -> Fo
         begun = min(begun, -when)
         commit = commits.get(id_)
         for parent in commit.parents if commit else ():
-            if time.monotonic() > deadline:
+            if deadline.is_past():
                 return None
             found = commits.get(parent)
             if found is not None and parent not in seen:
@@ -85,7 +84,7 @@ class WorkComparison:
         self._commits = commits
         self._trees = trees
 
-    def is_in(self, head: Ancestry, tip: str, deadline: float) -> bool | None:
+    def is_in(self, head: Ancestry, tip: str, deadline: Deadline) -> bool | None:
         """Return True if a head has the work of a tip. None: unknown, for want of objects or time."""
         fork = find_fork(self._commits, head, tip, deadline)
         if fork is None:
@@ -102,7 +101,7 @@ class WorkComparison:
         return self._is_done(whole, steps, candidates, Ancestry(self._commits, [fork.base]), deadline)
 
     def _is_done(
-        self, whole: Changes, steps: list[Changes], candidates: list[str], before: Ancestry, deadline: float
+        self, whole: Changes, steps: list[Changes], candidates: list[str], before: Ancestry, deadline: Deadline
     ) -> bool | None:
         """Return True if the candidates do the whole change, or all steps. Commits from before the fork do not
         count."""
@@ -120,7 +119,7 @@ class WorkComparison:
         is_unsure = whole in unsure or (steps and all(step in unsure for step in missing))
         return None if is_unsure or (whole and len(candidates) > _MAX_CANDIDATES) else False
 
-    def _steps(self, own: tuple[str, ...], deadline: float) -> list[Changes] | None:
+    def _steps(self, own: tuple[str, ...], deadline: Deadline) -> list[Changes] | None:
         """Return the changes of each commit of a branch, without merges; an empty list if the branch has too many."""
         steps: list[Changes] = []
         for id_ in own:
@@ -136,7 +135,7 @@ class WorkComparison:
                 steps.append(changes)
         return steps
 
-    def _candidates(self, head: Ancestry, fork: Fork, deadline: float) -> list[str] | None:
+    def _candidates(self, head: Ancestry, fork: Fork, deadline: Deadline) -> list[str] | None:
         """Return the commits of a head with a possible copy of a commit of the branch: a copy is newer than the
         original.
 
@@ -150,10 +149,10 @@ class WorkComparison:
             return None
         return [*later, *after[: len(after) - len(later)]]
 
-    def _done_by(self, id_: str, expected: list[Changes], deadline: float) -> dict[_Likeness, list[Changes]] | None:
+    def _done_by(self, id_: str, expected: list[Changes], deadline: Deadline) -> dict[_Likeness, list[Changes]] | None:
         """Return the changes a commit makes, split into equal and similar. None: time ran out."""
         done: dict[_Likeness, list[Changes]] = {_Likeness.SAME: [], _Likeness.ALIKE: []}
-        if time.monotonic() > deadline:
+        if deadline.is_past():
             return None
         commit = self._commits.get(id_)
         parent = self._commits.get(commit.parents[0]) if commit and len(commit.parents) == 1 else None
@@ -172,11 +171,11 @@ class WorkComparison:
                     done[likeness].append(changes)
         return done
 
-    def _likeness(self, changes: Changes, before: str, after: str, deadline: float) -> _Likeness | None:
+    def _likeness(self, changes: Changes, before: str, after: str, deadline: Deadline) -> _Likeness | None:
         """Return the similarity of changes to the difference of two trees. None: time ran out."""
         found: set[_Likeness] = set()
         for path, ids in changes.items():
-            if time.monotonic() > deadline:
+            if deadline.is_past():
                 return None
             found.add(self._likeness_of_file(path, ids, before, after, deadline))
             if _Likeness.NONE in found:
@@ -186,7 +185,7 @@ class WorkComparison:
         return _Likeness.DIFFERENT if _Likeness.DIFFERENT in found and len(found) == 1 else _Likeness.ALIKE
 
     def _likeness_of_file(
-        self, path: str, expected: tuple[str, str], before: str, after: str, deadline: float
+        self, path: str, expected: tuple[str, str], before: str, after: str, deadline: Deadline
     ) -> _Likeness:
         """Compare the change of a file between two trees with an expected change: same result, or same lines."""
         old, new = self._trees.find(before, path, deadline), self._trees.find(after, path, deadline)
@@ -211,7 +210,7 @@ class WorkComparison:
         before, after = Counter(texts[0].split(b"\n")), Counter(texts[1].split(b"\n"))
         return after - before, before - after
 
-    def _between(self, parents: tuple[str, ...], id_: str, deadline: float) -> Changes | None:
+    def _between(self, parents: tuple[str, ...], id_: str, deadline: Deadline) -> Changes | None:
         """Return the changes from the first parent, or from nothing, to a commit."""
         before = self._commits.get(parents[0]) if parents else None
         after = self._commits.get(id_)

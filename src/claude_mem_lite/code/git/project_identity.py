@@ -7,9 +7,9 @@ import os
 import re
 from pathlib import Path
 
-from claude_mem_lite.code.git.checkout import common_folder, find_checkout, folder_identity, read_head
+from claude_mem_lite.code.git.refs import common_folder, find_checkout, folder_identity, read_head
 from claude_mem_lite.code.git.safe_files import read_text
-from claude_mem_lite.models import Place
+from claude_mem_lite.models import Location
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.scopes import project_name
 
@@ -21,7 +21,7 @@ _MAX_NAME_LENGTH = 250
 _SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
 
 
-def find_place(folder: str) -> Place:
+def find_location(folder: str) -> Location:
     """Return the location of a folder.
 
     `project` is the id for a new project: the normalised git remote, else the shared git folder, else the path.
@@ -30,23 +30,23 @@ def find_place(folder: str) -> Place:
     is a project of its own."""
     folder = folder.encode("utf-8", "replace").decode()
     if not os.path.isabs(folder):
-        return Place(project=_NOWHERE, name=_NOWHERE, root="")
+        return Location(project=_NOWHERE, name=_NOWHERE, root="")
     try:
         return _locate(Path(os.path.realpath(folder)))
     except (OSError, ValueError):  # too long, or with a NUL: no such folder can exist
-        return Place(project=folder.replace("\x00", ""), name=_NOWHERE, root="")
+        return Location(project=folder.replace("\x00", ""), name=_NOWHERE, root="")
 
 
-def _locate(folder: Path) -> Place:
+def _locate(folder: Path) -> Location:
     found = find_checkout(folder)
     if found is None:
-        return Place(project=str(folder), name=folder.name or "/", root=str(folder), path=str(folder))
+        return Location(project=str(folder), name=folder.name or "/", root=str(folder), path=str(folder))
     root, git_folder = found
     common = common_folder(git_folder)
     branch, commit = read_head(git_folder, common)
     remote, path = _remote(common), str(common.parent if common.name == ".git" else common)
     project = remote or path
-    return Place(project, project_name(project), str(root), branch, commit, path, remote, folder_identity(common))
+    return Location(project, project_name(project), str(root), branch, commit, path, remote, folder_identity(common))
 
 
 def normalise_remote(url: str) -> str:

@@ -6,19 +6,25 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator
-from math import inf
 from pathlib import Path
 
-from claude_mem_lite.code.git.checkout import common_folder, git_folder_of, read_head
-from claude_mem_lite.code.git.commits import Ancestry, Commits, is_on_first_line
-from claude_mem_lite.code.git.entries import Entries
+from claude_mem_lite.code.git.commits import Ancestry, Commits, Trees, is_on_first_line
 from claude_mem_lite.code.git.equivalent_changes import WorkComparison, find_fork
-from claude_mem_lite.code.git.index import LARGEST_BYTES, count_tracked, read_index
+from claude_mem_lite.code.git.index import LARGEST_BYTES, Entries, count_tracked, read_index
 from claude_mem_lite.code.git.objects import Objects
-from claude_mem_lite.code.git.reflog import Trace, created, last_made, read_traces
-from claude_mem_lite.code.git.refs import read_refs, symbolic_ref
+from claude_mem_lite.code.git.refs import (
+    Trace,
+    common_folder,
+    created,
+    git_folder_of,
+    last_made,
+    read_head,
+    read_refs,
+    read_traces,
+    symbolic_ref,
+)
 from claude_mem_lite.code.git.safe_files import REF, list_folder, read_bytes, read_text
-from claude_mem_lite.code.git.trees import Trees
+from claude_mem_lite.deadline import NEVER, Deadline
 
 _USUAL_DEFAULTS = ("main", "master", "trunk", "develop")
 _MAX_ANCESTRIES = 4
@@ -134,21 +140,21 @@ class Repository:
         """Return the oldest commit on the line of first parents; '' if the beginning is missing or too far back.
 
         20,000 commits take 0.4 s of CPU time, independent of other load; a hostile commit takes 20 ms."""
-        until = time.thread_time() + _MAX_WALK_S
+        deadline = Deadline.after(_MAX_WALK_S, time.thread_time)
         for _ in range(_MAX_ANCESTORS):
             found = self._commits.get(commit)
-            if found is None or time.thread_time() > until:
+            if found is None or deadline.is_past():
                 return ""
             if not found.parents:
                 return commit
             commit = found.parents[0]
         return ""
 
-    def contains(self, head: str, tip: str, deadline: float) -> bool | None:
+    def contains(self, head: str, tip: str, deadline: Deadline) -> bool | None:
         """Return True if a tip is a head or an ancestor of the head. None: objects are missing or time ran out."""
         return self.any_contains((head,), tip, deadline)
 
-    def any_contains(self, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
+    def any_contains(self, heads: tuple[str, ...], tip: str, deadline: Deadline) -> bool | None:
         """Return True if any head contains a tip. Several heads take hardly longer than a single head."""
         if tip in heads:
             return True
@@ -160,19 +166,19 @@ class Repository:
         own = self._ancestry((tip,))
         return False if all(own.reaches(child, deadline) for child in ancestry.cut_off) else None
 
-    def is_on_first_line(self, head: str, tip: str, deadline: float) -> bool | None:
+    def is_on_first_line(self, head: str, tip: str, deadline: Deadline) -> bool | None:
         """Return True if first parents alone lead from a head to a tip: no merge brought the tip in."""
         return is_on_first_line(self._commits, head, tip, deadline)
 
-    def has_same_work(self, head: str, tip: str, deadline: float) -> bool | None:
+    def has_same_work(self, head: str, tip: str, deadline: Deadline) -> bool | None:
         """Return True if a head has the own work of a tip by squash or rebase, see `WorkComparison`."""
         return self.any_has_same_work((head,), tip, deadline)
 
-    def any_has_same_work(self, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
+    def any_has_same_work(self, heads: tuple[str, ...], tip: str, deadline: Deadline) -> bool | None:
         """Return True if the heads together have the own work of a tip: all in a single head, or a part in each."""
         return self._work.is_in(self._ancestry(heads), tip, deadline)
 
-    def parted_at(self, head: str, tip: str, deadline: float) -> int | None:
+    def parted_at(self, head: str, tip: str, deadline: Deadline) -> int | None:
         """Return the time of the first commit of a tip not in a head, in seconds since 1970. None: unknown."""
         fork = find_fork(self._commits, self._ancestry((head,)), tip, deadline)
         return fork.begun or None if fork else None
@@ -201,7 +207,7 @@ class Repository:
         """Return True if a part of the index is in a shared file, which is not read."""
         return any(name.startswith("sharedindex.") for name, _ in list_folder(self._git_folder, "", _MAX_IN_FOLDER))
 
-    def blob_at(self, commit: str, path: str, deadline: float = inf) -> str | None:
+    def blob_at(self, commit: str, path: str, deadline: Deadline = NEVER) -> str | None:
         """Return the blob id at a path of a commit. '': no file; None: unknown, for want of objects or time."""
         found = self._commits.get(commit)
         return self._trees.find(found.tree, path, deadline) if found else None

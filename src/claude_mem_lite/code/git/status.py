@@ -6,14 +6,14 @@ only the requested files and their neighbours."""
 import hashlib
 import os
 import stat
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from claude_mem_lite.code.git.entries import Entries, IndexEntry
+from claude_mem_lite.code.git.index import Entries, IndexEntry
 from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.git.safe_files import read_bytes
+from claude_mem_lite.deadline import Deadline
 
 _MAX_COMPARED = 2_000
 _MAX_BESIDE, _MAX_OF_A_FOLDER = 600, 100
@@ -22,7 +22,7 @@ _FILES_PER_CLOCK_CHECK = 32
 
 
 def touched(
-    repository: Repository, entries: Entries, root: str, first: Sequence[str], most: int, deadline: float
+    repository: Repository, entries: Entries, root: str, first: Sequence[str], most: int, deadline: Deadline
 ) -> list[str]:
     """Return up to `most` files with changes since the last commit: files of `first` in order, then others by name.
 
@@ -32,7 +32,7 @@ def touched(
     is_all = known.is_all and not repository.has_split_index()
     _, commit = repository.head()
     for path in first:
-        if time.monotonic() > deadline:
+        if deadline.is_past():
             break
         entry = known.entries.get(path)
         if entry is not None:
@@ -51,7 +51,7 @@ def touched(
     return list(found)[:most]
 
 
-def _further_entries(entries: Entries, first: Sequence[str], deadline: float) -> Iterator[IndexEntry]:
+def _further_entries(entries: Entries, first: Sequence[str], deadline: Deadline) -> Iterator[IndexEntry]:
     """Yield every entry of a small index; for a large index, the entries in the folders of the requested files."""
     if entries.count <= _MAX_COMPARED:
         yield from _in_time(entries.each(), deadline, _MAX_COMPARED)
@@ -61,9 +61,9 @@ def _further_entries(entries: Entries, first: Sequence[str], deadline: float) ->
     yield from _in_time(beside, deadline, _MAX_BESIDE)
 
 
-def _in_time(entries: Iterable[IndexEntry], deadline: float, most: int) -> Iterator[IndexEntry]:
+def _in_time(entries: Iterable[IndexEntry], deadline: Deadline, most: int) -> Iterator[IndexEntry]:
     for number, entry in enumerate(entries):
-        if number >= most or (number % _FILES_PER_CLOCK_CHECK == 0 and time.monotonic() > deadline):
+        if number >= most or (number % _FILES_PER_CLOCK_CHECK == 0 and deadline.is_past()):
             return
         yield entry
 
@@ -94,7 +94,7 @@ def _content_differs(root: str, entry: IndexEntry) -> bool:
     return _blob_id(root, entry.path, len(entry.id)) not in (None, entry.id)
 
 
-def _differs_from_commit(repository: Repository, commit: str, root: str, path: str, deadline: float) -> bool:
+def _differs_from_commit(repository: Repository, commit: str, root: str, path: str, deadline: Deadline) -> bool:
     """Return True if a file without an index entry differs from the last commit."""
     before = repository.blob_at(commit, path, deadline) if commit else ""
     if before is None or not _is_plain_file(root, path):
@@ -111,7 +111,7 @@ def _blob_id(root: str, path: str, digits: int) -> str | None:
     return make(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def _is_staged(repository: Repository, commit: str, entry: IndexEntry, deadline: float) -> bool:
+def _is_staged(repository: Repository, commit: str, entry: IndexEntry, deadline: Deadline) -> bool:
     before = repository.blob_at(commit, entry.path, deadline) if commit else ""
     return before is not None and before != entry.id
 

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from claude_mem_lite.code.manifests.manifest_files import READMES, ManifestFolder
-from claude_mem_lite.compress.prose.markdown import passages, plain, sentences
+from claude_mem_lite.compress.prose.markdown import markdown_blocks, plain, sentences
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.prose.verbs import BASES
 from claude_mem_lite.safety.redact import redact
@@ -156,7 +156,7 @@ def _descriptions(root: ManifestFolder) -> Iterator[str]:
     found = _XML_DESCRIPTION.search(root.text("pom.xml"))
     yield found[1] if found else ""
     readme = next((root.lines(name) for name in READMES if root.text(name)), [])
-    paragraphs = [passage.text for passage in passages(_prose(readme)) if passage.kind in ("text", "quote")]
+    paragraphs = [passage.text for passage in markdown_blocks(_prose(readme)) if passage.kind in ("text", "quote")]
     yield from paragraphs[:_MAX_PARAGRAPHS]
 
 

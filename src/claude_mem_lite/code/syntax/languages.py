@@ -8,14 +8,19 @@ import logging
 import re
 import threading
 import time
+import tomllib
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from claude_mem_lite.deadline import Deadline
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Parser, Query, Tree
 
 MAX_DEPTH = 500
+_QUERIES = Path(__file__).with_name("queries.toml")
 _BRACKETS = b"([{)]}"
 _STEPS = {byte: 1 if byte in b"([{" else -1 for byte in _BRACKETS}
 _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
@@ -105,7 +110,8 @@ def parse_bytes(data: bytes, language: str) -> "Tree | None":
     if parser is None or is_too_deep(data):
         return None
     data = _without_macros(data, language)
-    deadline = time.thread_time() + min(_MAX_PARSE_S, _MIN_PARSE_S + len(data) * _PARSE_S_PER_BYTE)
+    most_s = min(_MAX_PARSE_S, _MIN_PARSE_S + len(data) * _PARSE_S_PER_BYTE)
+    deadline = Deadline.after(most_s, time.thread_time)
     word = _WORD.match if language in _READ_BY_WORD else None
     buffer = _buffer()
     reads, late = 0, False
@@ -116,7 +122,7 @@ def parse_bytes(data: bytes, language: str) -> "Tree | None":
         nonlocal reads, late
         reads += 1
         if not word or reads % _READS_PER_CLOCK_CHECK == 0:
-            late = late or time.thread_time() > deadline
+            late = late or deadline.is_past()
         if late:
             buffer.clear()
         elif word:
@@ -139,10 +145,20 @@ def is_too_deep(data: bytes) -> bool:
     return bool(_OPEN_IN_LINE.search(signs) or _OPEN.search(signs.translate(None, b"\n")))
 
 
-def query(language: str, source: str) -> "Query | None":
-    """Return a compiled query for a language, cached; None if the grammar is unusable."""
+@cache
+def query(language: str, table: Literal["definitions", "calls"]) -> "Query | None":
+    """Return a compiled query of `queries.toml` for a language; None if the grammar is unusable."""
     grammar = _grammar(language)
-    return None if grammar is None else _compiled(grammar, source)
+    if grammar is None:
+        return None
+    from tree_sitter import Query
+
+    queries = tomllib.loads(_QUERIES.read_text("utf-8"))[table]
+
+    def expanded(name: str) -> str:
+        return re.sub(r"\$(\w+)", lambda part: expanded(part[1]), queries[name])
+
+    return Query(grammar, expanded(language))
 
 
 def _without_macros(data: bytes, language: str) -> bytes:
@@ -153,12 +169,12 @@ def _without_macros(data: bytes, language: str) -> bytes:
     return _LONE_WORD.sub(lambda found: b" " * len(found[0]), data)
 
 
-def _is_hopeless(tree: "Tree", deadline: float) -> bool:
+def _is_hopeless(tree: "Tree", deadline: Deadline) -> bool:
     """Return True if a node has so many broken tokens that queries would take too long."""
     nodes = [tree.root_node] if tree.root_node.has_error else []
     while nodes:
         node = nodes.pop()
-        if (node.is_error and node.child_count > _MAX_BROKEN_TOKENS) or time.thread_time() > deadline:
+        if (node.is_error and node.child_count > _MAX_BROKEN_TOKENS) or deadline.is_past():
             return True
         nodes += [child for child in node.children if child.has_error]
     return False
@@ -201,10 +217,3 @@ def _grammar(language: str) -> "Language | None":
             "The grammar for %s cannot be used (%s): its files are not read. Install the package anew.", language, error
         )
         return None
-
-
-@cache
-def _compiled(grammar: "Language", source: str) -> "Query":
-    from tree_sitter import Query
-
-    return Query(grammar, source)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from claude_mem_lite.code.syntax.call_paths import UNKNOWN, member_of, path_of, text_of, type_path
-from claude_mem_lite.code.syntax.call_queries import QUERIES
 from claude_mem_lite.code.syntax.languages import parse, query
 from claude_mem_lite.code.syntax.symbols import DEFINING, TextPart, read_scopes
 
@@ -67,8 +66,8 @@ def read_references(text: str, language: str) -> References | None:
     """Return the references of a text; None for a language without a query, and for a text too large to parse."""
     from tree_sitter import QueryCursor
 
-    tree = parse(text, language) if language in QUERIES else None
-    compiled = query(language, QUERIES[language]) if tree is not None else None
+    tree = parse(text, language)
+    compiled = query(language, "calls") if tree is not None else None
     parts = read_scopes(text, language) if compiled is not None else None
     if tree is None or compiled is None or parts is None:
         return None

@@ -18,7 +18,6 @@ from claude_mem_lite.code.syntax.definition_text import (
     without,
 )
 from claude_mem_lite.code.syntax.languages import MAX_TEXT_BYTES, encoded, parse_bytes, query
-from claude_mem_lite.code.syntax.queries import PATTERNS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,7 +33,7 @@ _END_OF_BLOCK = b"\x02"
 
 @dataclass(slots=True)
 class TextPart:
-    """Byte range of a text with a role (see queries.py). The fields from `name` on are for qualifying parts only."""
+    """Byte range of a text with a role (see queries.toml). The fields from `name` on are for qualifying parts only."""
 
     role: str
     start: int
@@ -59,7 +58,7 @@ class TextPart:
 
 def find_parts(data: bytes, language: str) -> list[TextPart] | None:
     """Return all parts of a text in order, outer parts first; None if the text cannot be parsed."""
-    patterns = query(language, PATTERNS[language]) if language in PATTERNS else None
+    patterns = query(language, "definitions")
     tree = parse_bytes(data, language)
     if tree is None or patterns is None:
         return None

@@ -1,6 +1,6 @@
-"""Sentences of a turn that may carry a memory: those of its commits and of the closing message, with their places.
+"""Sentences of a turn that may carry a memory: sentences of commits and of the closing message, with their positions.
 
-The composer, the sentence judge and the labels all number sentences by this module. Pure; never raises on odd text."""
+The composer, the sentence judge and the labels number sentences by this module. Pure; never raises on odd text."""
 
 import hashlib
 import re
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from claude_mem_lite.compress.prose.clean import clean, clip
-from claude_mem_lite.compress.prose.markdown import Passage, PassageKind, passages, sentences
-from claude_mem_lite.compress.toolcalls.shell import Commit
+from claude_mem_lite.compress.prose.markdown import BlockKind, MarkdownBlock, markdown_blocks, sentences
+from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.lazy_regex import lazy
 
 Source = Literal["subject", "body", "closing", "heading", "plan"]
@@ -30,73 +30,73 @@ _TRAILER = lazy(
 )
 _WORD = re.compile(r"\w+")
 _BANNER = lazy(r"^(?:\W*\w+\W*)?[─━═]{3,}\W*|\s*[─━═]{3,}\W*$")
-"""A line drawn beside a word, which stands before the first sentence below it, or after the last one above it."""
+"""A drawn line at the beginning or at the end of a sentence, with a word beside the line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """One sentence with its place in the turn."""
+class SentenceCandidate:
+    """One sentence with its position in the turn."""
 
     ref: str
-    """`c1` the subject of the first commit, `c1.2` the second sentence of its body, `s3` the third of the closing
-    message, `h1` its first heading, `p1` the heading of a plan."""
+    """`c1` the subject of the first commit, `c1.2` the second sentence of the commit's body, `s3` the third sentence of
+    the closing message, `h1` its first heading, `p1` the heading of a plan."""
     text: str
     source: Source
-    kind: PassageKind
+    kind: BlockKind
     under: str = ""
     """The heading above the sentence."""
     lead: str = ""
-    """The sentence that introduces the list of the sentence: "The causes were:"."""
-    first_of_passage: bool = True
+    """The sentence that introduces the list: "The causes were:"."""
+    first_of_block: bool = True
 
     @property
     def fingerprint(self) -> str:
-        """Return a short hash of the words, by which a label refers to the sentence."""
         return fingerprint(self.text)
 
 
 def fingerprint(text: str) -> str:
-    """Return a hash of the words of a text that ignores case, marks and white space."""
+    """Return a hash of the words of a text, without case, marks and white space; labels refer to sentences by it."""
     words = " ".join(_WORD.findall(text.lower()))
     return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def candidates_of(message: str, commits: Sequence[Commit], plans: Sequence[str] = ()) -> list[Candidate]:
-    """Return the sentences of a turn's commits, those of its closing message, and headings, which may give a title."""
-    found = [one for number, commit in enumerate(commits[-MAX_COMMITS:], 1) for one in _of_commit(number, commit)]
-    parts = passages(clip(clean(message), _MAX_MESSAGE))
-    found += (Candidate(f"s{number}", *place) for number, place in enumerate(_sentences(parts), 1))
-    headings = [part.text for part in parts if part.kind == "heading"][:_MAX_HEADINGS]
-    found = found[: MAX_CANDIDATES - len(headings) - len(plans)]
-    found += (Candidate(f"h{number}", text, "heading", "heading") for number, text in enumerate(headings, 1))
-    found += (Candidate(f"p{number}", text, "plan", "heading") for number, text in enumerate(plans, 1))
-    return found
+def candidates_of(message: str, commits: Sequence[Commit], plans: Sequence[str] = ()) -> list[SentenceCandidate]:
+    """Return the sentences of a turn's commits and of the closing message, and headings, which may become a title."""
+    numbered = enumerate(commits[-MAX_COMMITS:], 1)
+    candidates = [candidate for number, commit in numbered for candidate in _of_commit(number, commit)]
+    blocks = markdown_blocks(clip(clean(message), _MAX_MESSAGE))
+    candidates += (SentenceCandidate(f"s{number}", *place) for number, place in enumerate(_sentences(blocks), 1))
+    headings = [block.text for block in blocks if block.kind == "heading"][:_MAX_HEADINGS]
+    return [
+        *candidates[: MAX_CANDIDATES - len(headings) - len(plans)],
+        *(SentenceCandidate(f"h{number}", text, "heading", "heading") for number, text in enumerate(headings, 1)),
+        *(SentenceCandidate(f"p{number}", text, "plan", "heading") for number, text in enumerate(plans, 1)),
+    ]
 
 
 def plan_headings(prompt: str, agreed: Sequence[str]) -> list[str]:
-    """Return the headings of the plans that a turn carried out: given in its prompt, or agreed to during the turn."""
-    asked = plan_in(prompt)
-    texts = [*([asked] if asked else ()), *agreed]
-    found = [next((part.text for part in passages(text[:_MAX_BODY]) if part.kind == "heading"), "") for text in texts]
-    return [bare for heading in found if (bare := unlabelled_plan(heading))][-_MAX_PLANS:]
+    """Return the headings of the plans that a turn carried out, from the prompt or agreed to during the turn."""
+    plans = (markdown_blocks(plan[:_MAX_BODY]) for plan in (plan_in(prompt), *agreed))
+    headings = [next((block.text for block in blocks if block.kind == "heading"), "") for blocks in plans]
+    return [bare for heading in headings if (bare := unlabelled_plan(heading))][-_MAX_PLANS:]
 
 
 def plan_in(prompt: str) -> str:
-    """Return the plan that a prompt orders to carry out, without the words that only announce it; '' for none."""
-    asked = _PLAN_LEAD.match(prompt)
-    return prompt[asked.end() :] if asked else ""
+    """Return the plan of a prompt such as "Implement the following plan: …"; '' for any other prompt."""
+    lead = _PLAN_LEAD.match(prompt)
+    return prompt[lead.end() :] if lead else ""
 
 
 def unlabelled_plan(text: str) -> str:
-    """Return what a plan is called or begins with, without the word that it is one."""
+    """Return the beginning of a plan without the label "Plan:"."""
     return _PLAN_LABEL.sub("", text)
 
 
-def _of_commit(number: int, commit: Commit) -> Iterator[Candidate]:
-    yield Candidate(f"c{number}", commit.subject, "subject", "heading")
-    body = passages(without_trailers(commit.body))
+def _of_commit(number: int, commit: Commit) -> Iterator[SentenceCandidate]:
+    yield SentenceCandidate(f"c{number}", commit.subject, "subject", "heading")
+    body = markdown_blocks(without_trailers(commit.body))
     for at, (text, _, kind, under, lead, first) in enumerate(_sentences(body), 1):
-        yield Candidate(f"c{number}.{at}", text, "body", kind, under, lead, first)
+        yield SentenceCandidate(f"c{number}.{at}", text, "body", kind, under, lead, first)
 
 
 def without_trailers(body: str) -> str:
@@ -104,25 +104,19 @@ def without_trailers(body: str) -> str:
     return "\n".join(line for line in clean(body[:_MAX_BODY]).split("\n") if not _TRAILER.match(line.strip()))
 
 
-Place = tuple[str, Source, PassageKind, str, str, bool]
+_Place = tuple[str, Source, BlockKind, str, str, bool]
 
 
-def _sentences(found: Iterable[Passage]) -> Iterator[Place]:
-    """Yield the sentences of passages with the heading and the lead sentence of each."""
+def _sentences(blocks: Iterable[MarkdownBlock]) -> Iterator[_Place]:
+    """Yield the sentences of blocks with the heading and the lead sentence of each."""
     lead = ""
-    for passage in found:
-        if passage.kind == "heading":
+    for block in blocks:
+        if block.kind == "heading":
             lead = ""
             continue
-        parts = [passage.text] if passage.kind == "row" else sentences(passage.text)
+        parts = [block.text] if block.kind == "row" else sentences(block.text)
         for at, text in enumerate(parts):
-            yield (
-                _BANNER.sub("", text) or text,
-                "closing",
-                passage.kind,
-                passage.under,
-                "" if passage.kind == "text" else lead,
-                at == 0,
-            )
-        if passage.kind == "text":
+            own_lead = "" if block.kind == "text" else lead
+            yield _BANNER.sub("", text) or text, "closing", block.kind, block.under, own_lead, at == 0
+        if block.kind == "text":
             lead = parts[-1].rstrip(":") if parts and parts[-1].endswith(":") else ""

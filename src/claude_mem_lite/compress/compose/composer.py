@@ -1,35 +1,34 @@
-"""A judged turn -> its memories: none, or one for each separate problem or decision. Nothing rather than junk.
+"""A judged turn -> its memories: none, or one for each separate problem or decision. No memory is better than junk.
 
-The title is a commit's subject, else the sentence that states the result or the cause; the summary has the cause first
-and only sentences that stand alone; everything exact goes into facts."""
+The title is a commit's subject, else the sentence that states the result or the cause. The summary has the cause first
+and only sentences that stand alone; exact details go into facts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from claude_mem_lite.compress.compose import facts, headline
-from claude_mem_lite.compress.compose.best_title import best_title
-from claude_mem_lite.compress.compose.fix_cards import failure_card, fix_card, speaks_of
+from claude_mem_lite.compress.compose.fix_cards import failure_card, fix_card, mentions_fix
+from claude_mem_lite.compress.compose.headline import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.judge import CONTENTS, KINDS
-from claude_mem_lite.compress.compose.material import FAULTS, Judged, Material
-from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_names
-from claude_mem_lite.compress.compose.turn_features import is_beside
+from claude_mem_lite.compress.compose.material import FAULTS, Judged, Material, best_title
+from claude_mem_lite.compress.compose.turn_features import is_supporting_file
 from claude_mem_lite.compress.prose.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.compress.prose.titles import split_subject
-from claude_mem_lite.compress.rules.fix_pairing import Fix
+from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.compress.toolcalls.edits import FileChange, merge
 from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_run
-from claude_mem_lite.compress.toolcalls.shell import Commit
-from claude_mem_lite.compress.toolcalls.steps import Edited
+from claude_mem_lite.compress.toolcalls.fix_pairing import VerifiedFix
+from claude_mem_lite.compress.toolcalls.steps import FileEdited
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Draft, WorkKind
 from claude_mem_lite.text import overlap
 
 MIN_WORTH = 0.45
-"""Smallest probability of worth that gives a turn a memory."""
-MIN_OF_SEVERAL = 0.45
-"""Smallest probability of carrying a memory for each of several commits in one turn."""
+"""Minimum probability of worth for a turn with a memory."""
+_MIN_OF_SEVERAL = 0.45
+"""Minimum probability of carrying a memory, for each of several commits in one turn."""
 MAX_CARDS = 3
 _MAX_SENTENCES = 3
 _MIN_VALUE = 0.15
@@ -38,7 +37,7 @@ _MAX_ASIDE = 120
 _MIN_SHARED = 0.25
 _SAME = 0.8
 _LONGER = 25
-"""A sentence of the words of the title says more than it when it is so many characters longer."""
+"""Characters by which a sentence with the words of the title must be longer, to say more than the title."""
 _COMMIT_KINDS: dict[str, WorkKind] = {
     "fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature",
     "refactor": "refactor", "docs": "change", "chore": "change", "test": "change", "ci": "change", "build": "change",
@@ -61,16 +60,16 @@ _POINTS_OUTSIDE = lazy(
 _LISTED = ("item", "row")
 
 
-def compose(given: Material) -> list[Draft]:
+def compose(material: Material) -> list[Draft]:
     """Return the memories of a turn."""
-    said = given.said
-    cards = _cards(given, said)
+    sentences = material.sentences
+    cards = _cards(material, sentences)
     known = {anchor for card in cards for anchor in card.anchors}
-    beside = [fix for fix in given.fixes if known.isdisjoint(anchors_of_run(fix.failure))]
+    beside = [fix for fix in material.fixes if known.isdisjoint(anchors_of_run(fix.failure))]
     is_all = not cards and len(beside) == 1
-    fixed = [card for fix in beside if (card := fix_card(fix, given, is_all=is_all))]
-    failing = [card for ran in given.unfixed[-1:] if (card := failure_card(ran, said))]
-    names = lower_case_names(given.steps, [sentence.text for sentence in given.candidates])
+    fixed = [card for fix in beside if (card := fix_card(fix, material, is_all=is_all))]
+    failing = [card for ran in material.unfixed[-1:] if (card := failure_card(ran, sentences))]
+    names = lower_case_names(material.steps, [sentence.text for sentence in material.candidates])
     return [_spelled(draft, names) for draft in (*[*cards, *fixed][:MAX_CARDS], *failing)]
 
 
@@ -78,101 +77,98 @@ def _spelled(draft: Draft, names: frozenset[str]) -> Draft:
     return replace(draft, title=keep_case(draft.title, names), summary=keep_case(draft.summary, names))
 
 
-def _cards(given: Material, said: Sequence[Judged]) -> list[Draft]:
-    telling = [at for at, commit in enumerate(given.commits, 1) if headline.of_commit(commit.subject)]
-    fixes = (*given.fixes, *given.slips)
-    if given.judgement.worth < MIN_WORTH and not any(
-        speaks_of(fix, one.sentence.text) for fix, one in _causes(fixes, said)
-    ):
+def _cards(material: Material, sentences: Sequence[Judged]) -> list[Draft]:
+    titled = [at for at, commit in enumerate(material.commits, 1) if headline.of_commit(commit.subject)]
+    fixes = (*material.fixes, *material.slips)
+    causes = [judged.text for judged in sentences if judged.states_cause]
+    if material.judgement.worth < MIN_WORTH and not any(mentions_fix(fix, text) for text in causes for fix in fixes):
         return []
-    if len(telling) < 2:
-        card = _card(given, said, given.commits[telling[0] - 1] if telling else None)
+    if len(titled) < 2:
+        card = _card(material, sentences, material.commits[titled[0] - 1] if titled else None)
         return [card] if card else []
-    cards = [_card(given, _about(said, at), given.commits[at - 1], several=True) for at in telling]
+    cards = [_card(material, _about(sentences, at), material.commits[at - 1], several=True) for at in titled]
     return [card for card in cards if card]
 
 
-def _about(said: Sequence[Judged], commit: int) -> list[Judged]:
-    """Return the sentences of one of several commits; those of the closing message speak of all of them."""
-    return [one for one in said if one.sentence.ref == f"c{commit}" or one.sentence.ref.startswith(f"c{commit}.")]
+def _about(sentences: Sequence[Judged], commit: int) -> list[Judged]:
+    """Return the sentences of one of several commits; the closing message is about all of them."""
+    return [judged for judged in sentences if judged.sentence.ref.partition(".")[0] == f"c{commit}"]
 
 
-def _card(given: Material, said: Sequence[Judged], commit: Commit | None, *, several: bool = False) -> Draft | None:
-    if several and max((one.verdict.carries for one in said), default=0.0) < MIN_OF_SEVERAL:
+def _card(
+    material: Material, sentences: Sequence[Judged], commit: Commit | None, *, several: bool = False
+) -> Draft | None:
+    if several and max((judged.verdict.carries for judged in sentences), default=0.0) < _MIN_OF_SEVERAL:
         return None
-    useful = [one for one in said if one.is_useful]
-    title, head = (headline.of_commit(commit.subject), None) if commit else best_title(given)
+    useful = [judged for judged in sentences if judged.is_useful]
+    title, head = (headline.of_commit(commit.subject), None) if commit else best_title(material)
     if not title:
         return None
     summary = _summary(useful, title, head)
     message = f"{commit.subject} {commit.body}" if commit else ""
-    fix = None if several else _fix_of(given, head, f"{title} {summary} {message}")
-    if fix and summary and any(_tells(f"{title} {summary}", one) for one in said if one.states_cause):
+    fix = None if several else _fix_of(material, head, f"{title} {summary} {message}")
+    if fix and summary and any(_repeats(f"{title} {summary}", judged) for judged in sentences if judged.states_cause):
         summary = f"{summary} {facts.passes(fix)}"
     elif fix:
-        told = (summary, facts.failed(fix)) if summary else (facts.failed(fix), facts.helped(fix))
-        summary = " ".join((*told, facts.passes(fix)))
+        parts = (summary, facts.failed(fix)) if summary else (facts.failed(fix), facts.repaired(fix))
+        summary = " ".join((*parts, facts.passes(fix)))
     if not summary:
         return None
-    changes = merge(step.change for step in given.steps if isinstance(step, Edited))
+    changes = merge(step.change for step in material.steps if isinstance(step, FileEdited))
     return make_draft(
-        _kind(given, title, commit, changes, fix, head),
+        _kind(material, title, commit, changes, fix, head),
         title,
         summary,
         facts=[
             *(facts.of_fix(fix, summary) if fix else ()),
             *(facts.of_commit(commit) if commit else ()),
-            *facts.of_answers(given.steps),
-            *(() if fix or several else facts.of_tests(given.steps)),
+            *facts.of_answers(material.steps),
+            *(() if fix or several else facts.of_tests(material.steps)),
             *(() if several else facts.of_files(changes)),
         ],
         files=[change.path for change in changes],
         symbols=[symbol for change in changes for symbol in change.symbols],
         anchors=anchors_of_run(fix.failure) if fix else (),
-        origin=given.origin,
+        origin=material.origin,
         confidence=0.8 if commit or fix else 0.7,
     )
 
 
-def _tells(text: str, one: Judged) -> bool:
-    return overlap(headline.bare(one.sentence.text), text) >= _SAME
+def _repeats(text: str, judged: Judged) -> bool:
+    return overlap(headline.bare(judged.text), text) >= _SAME
 
 
-def _fix_of(given: Material, head: Judged | None, told: str) -> Fix | None:
-    """Return the fix that a memory is about: the only one of the turn, if what is told speaks of it; a failure of the
-    turn's own work only where the title states the cause."""
-    fixes = given.fixes or (given.slips if head is not None and head.states_cause else ())
-    return fixes[0] if len(fixes) == 1 and speaks_of(fixes[0], told) else None
+def _fix_of(material: Material, head: Judged | None, text: str) -> VerifiedFix | None:
+    """Return the only fix of a turn, if a text mentions the fix; a failure of the turn's own work only where the title
+    states the cause."""
+    fixes = material.fixes or (material.slips if head is not None and head.states_cause else ())
+    return fixes[0] if len(fixes) == 1 and mentions_fix(fixes[0], text) else None
 
 
-def _causes(fixes: Sequence[Fix], said: Sequence[Judged]) -> Iterator[tuple[Fix, Judged]]:
-    return ((fix, one) for one in said if one.states_cause for fix in fixes)
-
-
-def _summary(said: Sequence[Judged], title: str, head: Judged | None) -> str:
-    """Return one to three sentences: the message of the commit, else the likeliest cause, what was done, decided or
-    found, and what else carries."""
-    if message := _message(said):
+def _summary(sentences: Sequence[Judged], title: str, head: Judged | None) -> str:
+    """Return one to three sentences: the message of the commit, else the likeliest cause, the likeliest outcome, and
+    other valuable sentences."""
+    if message := _message(sentences):
         return message
-    # A heading with no sentence of its own stands above all those below it.
-    is_above = head is not None and all(one.sentence.under != head.sentence.text for one in said)
+    # A heading without sentences directly below covers all sentences.
+    is_above = head is not None and all(judged.sentence.under != head.text for judged in sentences)
     covers_all = is_above and head is not None and head.sentence.source == "heading"
-    chosen = _chosen([one for one in said if covers_all or not _is_other_fault(one, head, title)], title)
-    chosen = chosen or _chosen([one for one in said if overlap(title, one.sentence.text) >= _MIN_SHARED], title)
+    chosen = _chosen([judged for judged in sentences if covers_all or not _is_other_fault(judged, head, title)], title)
+    chosen = chosen or _chosen([judged for judged in sentences if overlap(title, judged.text) >= _MIN_SHARED], title)
     chosen = chosen or ([head] if head and head.sentence.source in ("body", "closing") else [])
-    return whole_sentences((one.told() for one in chosen), _MAX_SUMMARY)
+    return whole_sentences((judged.summary_text() for judged in chosen), _MAX_SUMMARY)
 
 
-def _message(said: Sequence[Judged]) -> str:
-    """Return the beginning of a commit's message in its own order, lists joined to the sentence that leads them."""
+def _message(sentences: Sequence[Judged]) -> str:
+    """Return the beginning of a commit's message in the original order, with lists joined to the lead sentence."""
     parts: list[str] = []
-    for one in said:
-        if one.sentence.source != "body":
+    for judged in sentences:
+        if judged.sentence.source != "body":
             continue
-        text = one.sentence.text.rstrip(".")
-        if one.sentence.kind != "text" and parts and one.sentence.first_of_passage:
+        text = judged.text.rstrip(".")
+        if judged.sentence.kind != "text" and parts and judged.sentence.first_of_block:
             parts[-1] += f"{' ' if parts[-1].endswith(':') else '; '}{text}"
-        elif one.sentence.kind != "text" and not one.sentence.first_of_passage and parts:
+        elif judged.sentence.kind != "text" and not judged.sentence.first_of_block and parts:
             parts[-1] += f" ({text})" if len(text) < _MAX_ASIDE else ""
         else:
             parts.append(text)
@@ -181,74 +177,74 @@ def _message(said: Sequence[Judged]) -> str:
     return whole_sentences((capital(f"{part}.") for part in parts[:_MAX_SENTENCES]), _MAX_SUMMARY)
 
 
-def _chosen(said: Sequence[Judged], title: str) -> list[Judged]:
+def _chosen(sentences: Sequence[Judged], title: str) -> list[Judged]:
     usable = [
-        one for one in said if one.sentence.source in ("body", "closing") and one.fits and not _is_title(one, title)
+        judged
+        for judged in sentences
+        if judged.sentence.source in ("body", "closing") and judged.fits and not _is_title(judged, title)
     ]
-    usable = [one for one in usable if not _POINTS_OUTSIDE.search(one.sentence.text)]
+    usable = [judged for judged in usable if not _POINTS_OUTSIDE.search(judged.text)]
     chosen: list[Judged] = []
     for value in (_cause, _outcome, _value, _value):
-        left = [
-            one for one in usable if all(overlap(one.sentence.text, other.sentence.text) < _SAME for other in chosen)
-        ]
+        left = [judged for judged in usable if all(overlap(judged.text, known.text) < _SAME for known in chosen)]
         best = max(left, key=partial(_weighed, value, title), default=None)
         if best is not None and value(best) >= _MIN_VALUE and len(chosen) < _MAX_SENTENCES:
             chosen.append(best)
-    order = {id(one): at for at, one in enumerate(said)}
-    return sorted(chosen, key=lambda one: (CONTENTS.index(one.verdict.role), order[id(one)]))
+    order = {id(judged): at for at, judged in enumerate(sentences)}
+    return sorted(chosen, key=lambda judged: (CONTENTS.index(judged.verdict.role), order[id(judged)]))
 
 
-def _is_other_fault(one: Judged, head: Judged | None, title: str) -> bool:
-    """Return whether a sentence tells another fault than the title, where a message lists several of them."""
+def _is_other_fault(judged: Judged, head: Judged | None, title: str) -> bool:
+    """Return whether a sentence is about another fault than the title, where a message lists several faults."""
     if (
         head is None
-        or one == head
-        or one.verdict.role not in FAULTS
-        or overlap(one.sentence.text, title) >= _MIN_SHARED
+        or judged == head
+        or judged.verdict.role not in FAULTS
+        or overlap(judged.text, title) >= _MIN_SHARED
     ):
         return False
-    ours, theirs = head.sentence, one.sentence
+    ours, theirs = head.sentence, judged.sentence
     if ours.source == "heading":
         return theirs.under not in ("", ours.text)
     are_apart = ours.under != theirs.under or (
-        ours.kind in _LISTED and theirs.kind in _LISTED and theirs.first_of_passage
+        ours.kind in _LISTED and theirs.kind in _LISTED and theirs.first_of_block
     )
     return head.verdict.role in FAULTS and ours.source == "closing" and are_apart
 
 
-def _weighed(value: Callable[[Judged], float], title: str, one: Judged) -> float:
-    """Return what a sentence counts: more when it speaks of what the title says."""
-    return value(one) * (1 + overlap(title, one.sentence.text))
+def _weighed(value: Callable[[Judged], float], title: str, judged: Judged) -> float:
+    """Return the value of a sentence, higher for words of the title."""
+    return value(judged) * (1 + overlap(title, judged.text))
 
 
-def _is_title(one: Judged, title: str) -> bool:
+def _is_title(judged: Judged, title: str) -> bool:
     """Return whether a sentence says no more than the title."""
-    text = headline.bare(one.sentence.text)
+    text = headline.bare(judged.text)
     return overlap(text, title) >= _SAME and len(text) <= len(title) + _LONGER
 
 
-def _value(one: Judged) -> float:
-    return one.value
+def _value(judged: Judged) -> float:
+    return judged.value
 
 
-def _cause(one: Judged) -> float:
-    return one.verdict.cause
+def _cause(judged: Judged) -> float:
+    return judged.verdict.cause
 
 
-def _outcome(one: Judged) -> float:
-    return max(one.verdict.result, one.verdict.decision, one.verdict.finding)
+def _outcome(judged: Judged) -> float:
+    return max(judged.verdict.result, judged.verdict.decision, judged.verdict.finding)
 
 
 def _kind(
-    given: Material,
+    material: Material,
     title: str,
     commit: Commit | None,
     changes: Sequence[FileChange],
-    fix: Fix | None,
+    fix: VerifiedFix | None,
     head: Judged | None,
 ) -> WorkKind:
-    """Return the kind by what happened: a verified fix, the type of the commit, the verb of its subject or of the
-    plan's heading, else what the judge thinks. A fault that was only told is a discovery."""
+    """Return the kind by a verified fix, the type of the commit, the verb of the subject or of the plan's heading, else
+    by the judge. A fault that was only reported is a discovery."""
     of_commit = _COMMIT_KINDS.get(split_subject(commit.subject)[0]) if commit else None
     if fix and of_commit != "feature":
         return "bugfix"
@@ -256,21 +252,21 @@ def _kind(
         return of_commit
     is_planned = head is not None and head.sentence.source == "plan"
     if (commit or is_planned) and (kind := _VERB_KINDS.get(title.split(" ", 1)[0].rstrip(":").lower())):
-        return "change" if changes and all(is_beside(change.path) for change in changes) else kind
-    allowed = _COMMITTED_KINDS if commit else KINDS if changes or given.commits else ("discovery", "decision")
-    if not (commit or fix) and head is not None and _is_only_told(given, head):
+        return "change" if changes and all(is_supporting_file(change.path) for change in changes) else kind
+    allowed = _COMMITTED_KINDS if commit else KINDS if changes or material.commits else ("discovery", "decision")
+    if not (commit or fix) and head is not None and _is_only_reported(material, head):
         allowed = ("discovery", "decision")
-    return max(allowed, key=lambda kind: given.judgement.kinds[kind])
+    return max(allowed, key=lambda kind: material.judgement.kinds[kind])
 
 
-def _is_only_told(given: Material, head: Judged) -> bool:
-    """Return whether the title states a fault that is still there, and nothing says that anything was done about it."""
-    text = head.sentence.text
+def _is_only_reported(material: Material, head: Judged) -> bool:
+    """Return whether the title states a fault that still exists, and no sentence reports work."""
+    text = head.text
     if head.verdict.role not in FAULTS or not _IS_THERE.search(text) or _IS_PAST.search(text):
         return False
     done = [
-        one
-        for one in given.said
-        if one.sentence.source == "closing" and (one.verdict.role == "result" or one.reports_work)
+        judged
+        for judged in material.sentences
+        if judged.sentence.source == "closing" and (judged.verdict.role == "result" or judged.reports_work)
     ]
-    return not any(one.value >= _MIN_VALUE for one in done)
+    return not any(judged.value >= _MIN_VALUE for judged in done)

@@ -1,17 +1,22 @@
-"""Exact facts that belong under a memory: commit, failing tests and errors, what proved a fix, files, answers."""
+"""Exact facts of a memory: commit, failing tests and errors, the proof of a fix, files, answers. `TurnFacts` are the
+facts of a turn that the judge uses for sentences, worth and kind."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from claude_mem_lite.compress.prose.markdown import plain
-from claude_mem_lite.compress.rules import fix_pairing
-from claude_mem_lite.compress.rules.fix_pairing import Fix
-from claude_mem_lite.compress.toolcalls.edits import FileChange, describe
-from claude_mem_lite.compress.toolcalls.shell import Commit
-from claude_mem_lite.compress.toolcalls.steps import Answered, Ran, Step
+from claude_mem_lite.compress.toolcalls import fix_pairing
+from claude_mem_lite.compress.toolcalls.commits import Commit
+from claude_mem_lite.compress.toolcalls.edits import FileChange, describe, merge
+from claude_mem_lite.compress.toolcalls.fix_pairing import VerifiedFix, pair
+from claude_mem_lite.compress.toolcalls.repairs import fact_of
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, FileEdited, Opened, Ran, Step
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.text import within
+from claude_mem_lite.text import tokens_of, within
 
+_MAX_PROMPT = 4_000
+_MAX_NAMES = 60
 _MAX_FILES = 4
 _MAX_ANSWERS = 3
 _MAX_ANSWER = 80
@@ -19,32 +24,90 @@ _SIZE_ALONE = lazy(r": changed(?: \([^)]*\))?$")
 _RECOMMENDED = lazy(r"\s*\((?:Recommended|recommended)\)")
 
 
-def failed(fix: Fix) -> str:
-    """Return what failed, with its first error."""
+@dataclass(frozen=True)
+class TurnFacts:
+    """One turn, counted."""
+
+    prompt: str = ""
+    message: str = ""
+    commits: tuple[str, ...] = ()
+    """Subjects of the commits."""
+    changes: tuple[FileChange, ...] = ()
+    fixes: int = 0
+    """Failures that a later run proved gone."""
+    answers: int = 0
+    plans: int = 0
+    agents: int = 0
+    runs: int = 0
+    failed_runs: int = 0
+    reads: int = 0
+
+    @property
+    def edits(self) -> int:
+        return len(self.changes)
+
+    @cached_property
+    def prompt_tokens(self) -> frozenset[str]:
+        return tokens_of(self.prompt[:_MAX_PROMPT])
+
+    @cached_property
+    def commit_tokens(self) -> frozenset[str]:
+        return tokens_of(" ".join(self.commits))
+
+    @cached_property
+    def name_tokens(self) -> frozenset[str]:
+        names = [name for change in self.changes for name in (change.path, *(symbol.name for symbol in change.symbols))]
+        return tokens_of(" ".join(names[:_MAX_NAMES]))
+
+
+def facts_of(prompt: str, message: str, steps: Sequence[Step]) -> TurnFacts:
+    """Return counts and texts of a turn: prompt, message, changes, commits, fixes."""
+
+    def count(kind: type[Step]) -> int:
+        return sum(isinstance(step, kind) for step in steps)
+
+    runs = [step for step in steps if isinstance(step, Ran)]
+    return TurnFacts(
+        prompt,
+        message,
+        tuple(commit.subject for ran in runs for commit in ran.commits),
+        tuple(merge(step.change for step in steps if isinstance(step, FileEdited))),
+        fixes=len(pair(steps)[0]),
+        answers=count(Answered),
+        plans=count(Agreed),
+        agents=count(Delegated),
+        runs=len(runs),
+        failed_runs=sum(ran.failed for ran in runs),
+        reads=count(Opened),
+    )
+
+
+def failed(fix: VerifiedFix) -> str:
+    """Return the failed command with the first error."""
     count = len(fix.failure.run.failures) if fix.failure.run else 0
     more = f" (and {count - 1} more)" if count > 1 else ""
     return f"{fix.failure.command} failed: {within(fix_pairing.cause_of(fix.failure), 300).rstrip('.')}{more}."
 
 
-def helped(fix: Fix) -> str:
-    """Return what put a failure right."""
-    return f"Fixed by {fix.repair.told()}."
+def repaired(fix: VerifiedFix) -> str:
+    """Return the repair of a failure."""
+    return fact_of(fix.repair)
 
 
-def passes(fix: Fix) -> str:
+def passes(fix: VerifiedFix) -> str:
     """Return the command that proves a failure gone."""
     return f"{fix.success.command} passes now" + (f" ({fix.success.run.totals()})." if fix.success.run else ".")
 
 
-def of_fix(fix: Fix, told: str) -> list[str]:
-    """Return the commands of a fix, from which `describe_fix` reads them, and the errors that are not told."""
+def of_fix(fix: VerifiedFix, text: str) -> list[str]:
+    """Return the commands of a fix, in the form that `describe_fix` reads, and the errors that a text lacks."""
     errors = fix.failure.errors
     causes = fix_pairing.failing_tests(fix.failure) or [
         f"Error: {fix_pairing.cause_of(fix.failure)}",
         *(f"Error: {error}" for error in errors[1:3]),
     ]
-    ran = [helped(fix)] if fix.repair.commands else []
-    return [*ran, *(fact for fact in causes if fact.partition(": ")[2].rstrip(".") not in told)]
+    ran = [repaired(fix)] if fix.repair.commands else []
+    return [*ran, *(fact for fact in causes if fact.partition(": ")[2].rstrip(".") not in text)]
 
 
 def of_commit(commit: Commit) -> list[str]:
@@ -58,7 +121,7 @@ def of_commit(commit: Commit) -> list[str]:
 
 
 def of_files(changes: Sequence[FileChange]) -> list[str]:
-    """Return a line for each of the first files of which there is more to say than the names of their functions."""
+    """Return a line for each of the first files with more to say than the names of functions."""
     lines = [line for change in changes if (line := beyond_symbols(change))]
     return lines[:_MAX_FILES]
 
@@ -70,18 +133,18 @@ def of_tests(steps: Sequence[Step]) -> list[str]:
 
 
 def of_answers(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield what the user chose last when asked, in short: the log has all of it."""
+    """Yield the last choices of the user in short; the log has them in full."""
     answers = [step for step in steps if isinstance(step, Answered)]
     yield from (answer_line(step, _MAX_ANSWER) for step in answers[-_MAX_ANSWERS:])
 
 
 def answer_line(step: Answered, max_answer: int) -> str:
-    """Return a question with what the user chose, up to some length."""
+    """Return a question with the choice of the user, up to a length."""
     answer = plain(_RECOMMENDED.sub("", step.answer)).rstrip(".")
     return f"Asked “{within(plain(step.question), 140)}”, the user chose: {within(answer, max_answer)}."
 
 
 def beyond_symbols(change: FileChange) -> str:
-    """Return what is to be said of a changed file besides the names of its functions; '' when that is all."""
-    told = describe(replace(change, symbols=()))
-    return "" if change.symbols and _SIZE_ALONE.search(told) else told
+    """Return the description of a changed file without names of functions; '' when only the names say something."""
+    line = describe(replace(change, symbols=()))
+    return "" if change.symbols and _SIZE_ALONE.search(line) else line

@@ -1,6 +1,6 @@
-"""Features of a sentence: its words, place and length, and its overlap with what the turn did.
+"""Features of a sentence: words, position, length, and overlap with the work of the turn.
 
-Words of code are replaced by their class, so that no weight depends on the names of one project. Pure."""
+A class replaces each word of code, so that no weight depends on the names of one project. Pure."""
 
 import math
 import re
@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.compose.candidates import Candidate
-from claude_mem_lite.compress.compose.turn_facts import TurnFacts
+from claude_mem_lite.compress.compose.candidates import SentenceCandidate
+from claude_mem_lite.compress.compose.facts import TurnFacts
 from claude_mem_lite.text import tokens_of
 
 _TOKEN = re.compile(
@@ -31,7 +31,7 @@ _CUES: dict[str, re.Pattern[str]] = {
 
 
 def ngrams(text: str, prefix: str = "") -> Iterator[str]:
-    """Yield the words and pairs of words of a text, names of code as their class; the first words are marked."""
+    """Yield the words and pairs of words of a text, with classes for names of code; the first words are marked."""
     tokens = list(_classes(text))
     for at, token in enumerate(tokens[:60]):
         yield prefix + token
@@ -44,26 +44,26 @@ def ngrams(text: str, prefix: str = "") -> Iterator[str]:
 
 
 def _classes(text: str) -> Iterator[str]:
-    for found in _TOKEN.finditer(text[:600]):
-        kind = found.lastgroup or "word"
-        yield found[0].lower() if kind in ("word", "mark") else f"<{kind}>"
+    for token in _TOKEN.finditer(text[:600]):
+        kind = token.lastgroup or "word"
+        yield token[0].lower() if kind in ("word", "mark") else f"<{kind}>"
 
 
-def sentence_ngrams(one: Candidate) -> Iterator[str]:
-    """Yield the words of a sentence, and those of its heading and lead apart from them."""
-    yield from ngrams(one.text)
-    yield from ngrams(one.under, "#")
-    yield from ngrams(one.lead, ":")
+def sentence_ngrams(candidate: SentenceCandidate) -> Iterator[str]:
+    """Yield the words of a sentence, of the heading and of the lead, each with a prefix."""
+    yield from ngrams(candidate.text)
+    yield from ngrams(candidate.under, "#")
+    yield from ngrams(candidate.lead, ":")
 
 
-def turn_numbers(candidates: Sequence[Candidate], facts: TurnFacts) -> list[list[float]]:
-    """Return the numbers of all sentences of a turn."""
-    spoken = Spoken.of(candidates)
-    return [sentence_numbers(one, at, total, facts, spoken) for one, at, total in numbered(candidates)]
+def turn_numbers(candidates: Sequence[SentenceCandidate], facts: TurnFacts) -> list[list[float]]:
+    """Return a row of numbers for each sentence of a turn."""
+    words = TurnWords.of(candidates)
+    return [sentence_numbers(candidate, at, total, facts, words) for candidate, at, total in numbered(candidates)]
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class TurnWords:
     """Word counts over the sentences of a turn, and the words of its headings."""
 
     words: Counter[str]
@@ -71,44 +71,47 @@ class Spoken:
     headings: frozenset[str]
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> "Spoken":
-        tokens = [tokens_of(one.text) for one in candidates]
-        heads = [found for found, one in zip(tokens, candidates, strict=True) if one.kind == "heading"]
-        return cls(Counter(word for found in tokens for word in found), len(tokens), frozenset().union(*heads))
+    def of(cls, candidates: Sequence[SentenceCandidate]) -> "TurnWords":
+        tokens = [tokens_of(candidate.text) for candidate in candidates]
+        heads = [words for words, candidate in zip(tokens, candidates, strict=True) if candidate.kind == "heading"]
+        return cls(Counter(word for words in tokens for word in words), len(tokens), frozenset().union(*heads))
 
 
-def sentence_numbers(one: Candidate, at: int, total: int, facts: TurnFacts, spoken: Spoken) -> list[float]:
-    """Return the numbers of a sentence; `at` counts within its source."""
-    tokens = tokens_of(one.text)
-    classes = list(_classes(one.text))
+def sentence_numbers(
+    candidate: SentenceCandidate, at: int, total: int, facts: TurnFacts, spoken: TurnWords
+) -> list[float]:
+    """Return the numbers of a sentence; `at` counts within the source."""
+    tokens = tokens_of(candidate.text)
+    classes = list(_classes(candidate.text))
     code = [kind for kind in classes if kind in ("<code>", "<path>", "<hash>")]
-    words = one.text.split()
+    words = candidate.text.split()
+    above = f"{candidate.under} {candidate.lead}"
     return [
-        *(float(one.source == source) for source in ("closing", "subject", "body", "heading", "plan")),
-        *(float(one.kind == kind) for kind in ("item", "row", "todo", "text")),
-        float(one.first_of_passage),
-        float(bool(one.lead)),
-        float(bool(one.under)),
+        *(float(candidate.source == source) for source in ("closing", "subject", "body", "heading", "plan")),
+        *(float(candidate.kind == kind) for kind in ("item", "row", "todo", "text")),
+        float(candidate.first_of_block),
+        float(bool(candidate.lead)),
+        float(bool(candidate.under)),
         at / max(total, 1),
         1 / (1 + at),
         1 / (total - at),
         float(at < 3),
-        math.log1p(len(one.text)) / 5,
+        math.log1p(len(candidate.text)) / 5,
         len(words) / 30,
         float(len(words) < 6),
         float(len(words) > 40),
-        float(one.text.rstrip().endswith(":")),
-        float(one.text.rstrip().endswith("?")),
+        float(candidate.text.rstrip().endswith(":")),
+        float(candidate.text.rstrip().endswith("?")),
         len(code) / max(len(classes), 1),
         float(bool(code)),
         min(classes.count("<path>"), 3) / 3,
         min(classes.count("<number>"), 4) / 4,
-        float(bool(re.match(r"[A-Z][a-z]+(?:ed|es|s) ", one.text))),
+        float(bool(re.match(r"[A-Z][a-z]+(?:ed|es|s) ", candidate.text))),
         *_overlaps(tokens, facts.prompt_tokens),
         *_overlaps(tokens, facts.commit_tokens),
         sum(spoken.words[word] - 1 for word in tokens) / max(len(tokens) * spoken.sentences, 1) * 5,
         sum(spoken.words[word] > 1 for word in tokens) / max(len(tokens), 1),
-        float(at == 0 and one.source == "closing"),
+        float(at == 0 and candidate.source == "closing"),
         len(tokens & spoken.headings) / max(len(tokens), 1),
         *_overlaps(tokens, facts.name_tokens),
         float(bool(facts.commits)),
@@ -116,8 +119,8 @@ def sentence_numbers(one: Candidate, at: int, total: int, facts: TurnFacts, spok
         float(facts.fixes > 0),
         float(total <= 3),
         float(total > 20),
-        *(float(bool(cue.search(one.text))) for cue in _CUES.values()),
-        *(float(bool(_CUES[cue].search(f"{one.under} {one.lead}"))) for cue in ("because", "now", "future", "check")),
+        *(float(bool(cue.search(candidate.text))) for cue in _CUES.values()),
+        *(float(bool(_CUES[cue].search(above))) for cue in ("because", "now", "future", "check")),
     ]
 
 
@@ -126,10 +129,10 @@ def _overlaps(ours: frozenset[str], theirs: frozenset[str]) -> tuple[float, floa
     return shared / max(len(ours), 1), min(shared / max(len(theirs), 1), 1.0)
 
 
-def numbered(candidates: Sequence[Candidate]) -> Iterable[tuple[Candidate, int, int]]:
-    """Return each candidate with its place among those of its source, and how many those are."""
-    totals = Counter(one.source for one in candidates)
+def numbered(candidates: Sequence[SentenceCandidate]) -> Iterable[tuple[SentenceCandidate, int, int]]:
+    """Yield each candidate with the position within the source, and the number of candidates of the source."""
+    totals = Counter(candidate.source for candidate in candidates)
     seen: Counter[str] = Counter()
-    for one in candidates:
-        yield one, seen[one.source], totals[one.source]
-        seen[one.source] += 1
+    for candidate in candidates:
+        yield candidate, seen[candidate.source], totals[candidate.source]
+        seen[candidate.source] += 1

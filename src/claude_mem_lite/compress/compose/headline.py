@@ -1,24 +1,32 @@
-"""A commit subject or a sentence -> a headline of at most 90 characters that names its subject, or nothing."""
+"""A commit subject or a sentence -> a headline of at most 90 characters that names a subject, or nothing. Names of
+tools that a turn writes in lower case stay so at the beginning of a headline."""
 
 import re
+from collections.abc import Iterable, Sequence
 
 from claude_mem_lite.compress.prose import titles
-from claude_mem_lite.compress.prose.verbs import BASES, reported, tells_its_subject, without_lead
+from claude_mem_lite.compress.prose.verbs import BASES, lacks_subject, reported, without_lead
+from claude_mem_lite.compress.toolcalls import shell
+from claude_mem_lite.compress.toolcalls.steps import Ran, Step
 from claude_mem_lite.lazy_regex import lazy
 
+_CALLED = lazy(r"`([a-z][a-z0-9-]*) [^`\n]+`")
+_FIRST_WORD = lazy(r"(?:^|(?<=[.!?] ))[A-Z][a-z0-9-]*(?=[\s:,])")
+_WORD = lazy(r"[a-z][a-z0-9-]*")
+_CAPITALISED = lazy(r"\b[A-Z][a-z0-9-]*\b")
 MAX_HEADLINE = titles.MAX_HEADLINE
 MIN_HEADLINE = 30
-"""Fewest characters that a cut leaves."""
+"""Minimum of characters after a cut."""
 MAX_DROPPED = 8
 MIN_COMMIT_WEIGHT, MIN_LABEL_WEIGHT = 2.0, 2.0
 MIN_WEIGHT = 3.0
-"""Smallest `titles.weight` of a headline."""
+"""Minimum `titles.weight` of a headline."""
 _PLACE = lazy(r"^[\w./-]+\.\w{1,5}(?::\d[\d-]*)?\s*(?:\([^)]*\)\s*)?[-–—:]\s+")
-_TELLING_PLACE = lazy(
+_SIDE_FILE = lazy(
     r"(?i)(?:^|[/._-])(?:down|up|rollback|undo|tests?|spec|e2e|fixtures?|mocks?|examples?|legacy|old|dev|staging|prod"
     r"|production)(?=[/._-])"
 )
-"""A file of another side of the work: what is done there is not what is done elsewhere."""
+"""A file such as a rollback, a test or a mock: a headline about the file needs the name."""
 _LABEL = lazy(
     r"(?i)^(?:(?:the )?(?:root )?(?:cause|issue|problem|bug|fix|finding|key finding|reason|result|summary|changes?"
     r"|solution|decision|note|important|caveat|confirmed|verdict|answer|short answer|bottom line|tl;?dr|why|what)"
@@ -57,19 +65,37 @@ _CLAUSE = lazy(
 )
 _ASIDE = lazy(r"\s+\([^()]*\)")
 _TORN = lazy(r"(?i)\b(?:\w+ing(?: (?:it|them|the \w+))?|needs?|to \w+|(?:is|are|was|were|be|been) \w+ed)$")
-"""A verb at the end of a cut sentence, without what belongs to it."""
+"""A verb at the end of a cut sentence, without the object."""
 _PURPOSE = lazy(r",?\s+(?=(?:that|who|so|to|after|before|until)\s)")
 _PHRASE = lazy(r",?\s+(?=(?:with|without|for|from|in|on|at|as|through|during|into|and|across|under|per)\s)|,\s")
 
 
+def lower_case_names(steps: Sequence[Step], texts: Iterable[str]) -> frozenset[str]:
+    """Return the programs that a turn ran or quotes with arguments, except verbs and names written with a capital."""
+    text = "\n".join(texts)
+    ran = {shell.tool(step.command).partition(" ")[0] for step in steps if isinstance(step, Ran)}
+    names = {name for name in ran | set(_CALLED.findall(text)) if _WORD.fullmatch(name)} - BASES
+    return frozenset(names - {word.lower() for word in _CAPITALISED.findall(text)})
+
+
+def keep_case(text: str, names: frozenset[str]) -> str:
+    """Return a text with names at the beginning of sentences in lower case."""
+
+    def spelled(match: re.Match[str]) -> str:
+        word = match[0].lower()
+        return word if word in names else match[0]
+
+    return _FIRST_WORD.sub(spelled, text)
+
+
 def of_commit(subject: str) -> str:
-    """Return the headline of a commit, without its conventional prefix; '' when the subject tells nothing."""
+    """Return the headline of a commit, without the conventional prefix; '' for a subject without content."""
     title, _ = titles.from_commit(subject)
     return cut(title) if titles.weight(title) >= MIN_COMMIT_WEIGHT else ""
 
 
 def of_sentence(text: str) -> str:
-    """Return the headline of a sentence; '' when it would not name its subject."""
+    """Return the headline of a sentence; '' for a headline that would not name a subject."""
     text = bare(text)
     title = cut(reported(text) or text)
     if not title or _OPENS_OUTSIDE.match(title) or titles.weight(title) < MIN_WEIGHT:
@@ -81,7 +107,7 @@ def of_sentence(text: str) -> str:
 
 
 def quality(title: str, text: str) -> float:
-    """Return how well a headline tells its sentence: whole, cut at the end of a clause, or in the middle of one."""
+    """Return the quality of a headline: high for a whole sentence, lower for a cut at the end or inside of a clause."""
     rest = bare(text).rstrip(".")[len(title) :]
     if len(rest) < MAX_DROPPED:
         return 1.0
@@ -89,31 +115,31 @@ def quality(title: str, text: str) -> float:
 
 
 def ends_clause(rest: str) -> bool:
-    """Return whether what a headline leaves out of its sentence begins a clause of its own."""
+    """Return whether the rest of a sentence behind a headline begins a clause."""
     return _CLAUSE.match(rest) is not None
 
 
 def bare(text: str) -> str:
-    """Return a sentence without its number, label, place and words of politeness."""
+    """Return a sentence without number, label, place and words of politeness at the beginning."""
     text = " ".join(text.split())
     for pattern in (_COUNTER, _PLACE, _LABEL, _LABEL, _ANSWER):
-        found = pattern.match(text)
-        if found and len(text[found.end() :].split()) >= 3 and not (pattern is _PLACE and _is_telling(found)):
-            text = text[found.end() :]
+        match = pattern.match(text)
+        if match and len(text[match.end() :].split()) >= 3 and not (pattern is _PLACE and _is_needed(match)):
+            text = text[match.end() :]
     label = _EMPTY_LABEL.match(text)
     if label and titles.weight(label["label"]) < MIN_LABEL_WEIGHT and len(text[label.end() :].split()) >= 4:
-        text = text if _is_telling(label) else text[label.end() :]
+        text = text if _is_needed(label) else text[label.end() :]
     return without_lead(text)
 
 
-def _is_telling(place: re.Match[str]) -> bool:
-    """Return whether a sentence needs the place before it: as its subject, or to say on which side it holds."""
-    return _TELLING_PLACE.search(place[0]) is not None or tells_its_subject(place.string[place.end() :])
+def _is_needed(place: re.Match[str]) -> bool:
+    """Return whether a sentence needs the place at the beginning: as the subject, or as a file of another side."""
+    return _SIDE_FILE.search(place[0]) is not None or lacks_subject(place.string[place.end() :])
 
 
 def cut(title: str) -> str:
-    """Return a headline that fits, without asides, cut before a clause, else before what tells a purpose, else before a
-    phrase; '' when there is no such place: cut elsewhere, a headline is torn."""
+    """Return a headline that fits, without asides, cut before a clause, else before a purpose, else before a phrase; ''
+    for a headline that cannot be cut."""
     title = title.strip().rstrip(".:;, ")
     if len(title) <= MAX_HEADLINE:
         return title
@@ -121,26 +147,26 @@ def cut(title: str) -> str:
     if len(title) <= MAX_HEADLINE:
         return title
     ends = (
-        found.start()
+        match.start()
         for pattern in (_CLAUSE, _PURPOSE, _PHRASE)
-        for found in reversed(list(pattern.finditer(title, MIN_HEADLINE)))
-        if found.start() <= MAX_HEADLINE and not _is_torn(title[: found.start()], title[found.end() :])
+        for match in reversed(list(pattern.finditer(title, MIN_HEADLINE)))
+        if match.start() <= MAX_HEADLINE and not _is_torn(title[: match.start()], title[match.end() :])
     )
     return next((whole for at in ends if (whole := _finished(title[:at]))), "")
 
 
 def _is_torn(title: str, rest: str) -> bool:
-    """Return whether a cut parts a verb from what belongs to it: "rejects | that shape", "add a field | to a table"."""
+    """Return whether a cut parts a verb from the object: "rejects | that shape", "add a field | to a table"."""
     word, _, behind = rest.partition(" ")
     if word == "to" and behind.split(" ", 1)[0].lower() not in BASES:
         return True
-    return _TORN.search(title) is not None or (word == "that" and tells_its_subject(title.rpartition(" ")[2]))
+    return _TORN.search(title) is not None or (word == "that" and lacks_subject(title.rpartition(" ")[2]))
 
 
 def _finished(title: str) -> str:
-    """Return a part of a sentence without what leads on; '' when a quotation or bracket would stay open."""
+    """Return a part of a sentence without an unfinished end; '' when a quotation or bracket would stay open."""
     title = title.rstrip(" .,;:-–—(+/&→=")
-    while (found := _UNFINISHED.search(title)) and found.start():
-        title = title[: found.start()].rstrip(" .,;:-–—(+/&→=")
+    while (match := _UNFINISHED.search(title)) and match.start():
+        title = title[: match.start()].rstrip(" .,;:-–—(+/&→=")
     is_open = title.count("`") % 2 or title.count('"') % 2 or title.count("(") > title.count(")")
     return "" if is_open or len(title) < MIN_HEADLINE else title

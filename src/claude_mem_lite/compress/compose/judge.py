@@ -1,7 +1,7 @@
-"""The judge: which sentences of a turn carry a memory, and the worth, the kind and the title of that memory.
+"""The judge: probabilities that sentences of a turn carry a memory, and of worth, kind and title of the memory.
 
-Four small logistic models, learned from labelled turns by `training/`; numpy alone runs them. They never see names of
-a project: features.py replaces those by their class."""
+Four small logistic models, learned from labelled turns by `training/`; numpy alone runs them. The models never see
+names of a project: features.py replaces names by classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.candidates import SentenceCandidate
+from claude_mem_lite.compress.compose.facts import TurnFacts
 from claude_mem_lite.compress.compose.features import sentence_ngrams, turn_numbers
 from claude_mem_lite.compress.compose.titles import Title, title_ngrams, title_rows, titles_of
-from claude_mem_lite.compress.compose.turn_facts import TurnFacts
 from claude_mem_lite.compress.compose.turn_features import (
     headings_apart,
     heads,
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float32]
 
 ROLES = ("carries", "cause", "result", "decision", "finding", "verified", "next", "needs_context", "fits", "head")
-"""What a sentence may be, in the order of the judge's outputs."""
+"""Outputs of the judge for a sentence, in order."""
 CONTENTS = ("cause", "finding", "decision", "result", "verified")
-"""What a sentence may tell, in the order of a summary."""
+"""Roles of sentences, in the order of a summary."""
 KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "decision", "discovery", "change")
 MODELS = ("sentence", "worth", "kind", "title")
 WEIGHTS = Path(__file__).parent / "judge.npz"
@@ -52,13 +52,13 @@ class Verdict:
     next: float
     needs_context: float
     fits: float
-    """A sentence that likely carries the memory would be good in its summary, and stands alone there."""
+    """A sentence that carries the memory would be good in the summary, and stands alone."""
     head: float
-    """The sentence says what the title says."""
+    """The sentence says the same as the title."""
 
     @property
     def role(self) -> str:
-        """Return what the sentence most likely tells."""
+        """Return the most likely content of the sentence."""
         return max(CONTENTS, key=lambda role: float(getattr(self, role)))
 
 
@@ -67,16 +67,16 @@ class Judgement:
     """One turn, judged."""
 
     verdicts: tuple[Verdict, ...]
-    """One for each candidate, in order."""
+    """Verdicts in the order of the candidates."""
     worth: float
-    """The probability that an agent would be glad to have a memory of the turn."""
+    """The probability that a memory of the turn helps an agent."""
     kinds: dict[WorkKind, float]
     titles: tuple[tuple[Title, float], ...] = ()
-    """Each headline that the sentences could give, with the probability that it is a good one."""
+    """Each possible headline with the probability of being good."""
 
 
 NOTHING = Judgement((), 0.0, dict.fromkeys(KINDS, 0.0))
-"""The judgement of a turn in which nothing was said."""
+"""The judgement of a turn without sentences."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,13 @@ class Judge:
     kind: Linear
     title: Linear
 
-    def judge(self, candidates: Sequence[Candidate], facts: TurnFacts) -> Judgement:
-        """Return what the candidates of a turn are; there has to be one."""
+    def judge(self, candidates: Sequence[SentenceCandidate], facts: TurnFacts) -> Judgement:
+        """Return the judgement of a turn with at least one candidate."""
         numbers = turn_numbers(candidates, facts)
         scored = self.sentence.scores(map(sentence_ngrams, candidates), numbers)
         titles = titles_of(candidates)
-        told = title_rows(titles, candidates, numbers, scored.tolist(), facts)
-        good = self.title.scores(map(title_ngrams, titles), told)[:, 0].tolist() if titles else []
+        rows = title_rows(titles, candidates, numbers, scored.tolist(), facts)
+        good = self.title.scores(map(title_ngrams, titles), rows)[:, 0].tolist() if titles else []
         graded = tuple(zip(titles, good, strict=True))
         title = probable_title(graded)
         scores = headings_apart(scored, candidates)
@@ -111,15 +111,13 @@ class Judge:
 
 @cache
 def shipped_judge() -> Judge:
-    """Return the judge whose weights lie in the package."""
+    """Return the judge with the weights of the package."""
     return load(WEIGHTS)
 
 
 def load(path: Path) -> Judge:
-    """Return the judge that a file holds."""
     return Judge(**load_models(path))
 
 
 def save(judge: Judge, path: Path) -> None:
-    """Write a judge to a file."""
     save_models({name: getattr(judge, name) for name in MODELS}, path)

@@ -1,5 +1,5 @@
-"""Headlines that the sentences of a turn could give, each whole, cut at the end of a clause, or its second half; and
-the features by which the judge tells the good ones."""
+"""Possible headlines of a turn, each a whole sentence, a sentence cut at the end of a clause, or a second half; and the
+features for the judge."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from claude_mem_lite.compress.compose import headline
-from claude_mem_lite.compress.compose.candidates import Candidate
-from claude_mem_lite.compress.compose.features import Spoken, ngrams
-from claude_mem_lite.compress.compose.turn_facts import TurnFacts
+from claude_mem_lite.compress.compose.candidates import SentenceCandidate
+from claude_mem_lite.compress.compose.facts import TurnFacts
+from claude_mem_lite.compress.compose.features import TurnWords, ngrams
 from claude_mem_lite.compress.prose.titles import weight
-from claude_mem_lite.compress.prose.verbs import BASES, tells_its_subject
+from claude_mem_lite.compress.prose.verbs import BASES, lacks_subject
 from claude_mem_lite.embed.embedder import shared_table
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import tokens_of
@@ -45,33 +45,33 @@ class Title:
     """One possible headline."""
 
     at: int
-    """Place of its sentence among the candidates."""
+    """Position of the sentence among the candidates."""
     text: str
     form: Form
     dropped: int = 0
     """Characters of the sentence that the headline leaves out."""
 
 
-def titles_of(candidates: Sequence[Candidate]) -> list[Title]:
-    """Return the headlines of all sentences of a turn; no two have the same words."""
-    found: dict[str, Title] = {}
-    for at, one in enumerate(candidates):
-        for title in _of(at, one):
-            found.setdefault(title.text.lower(), title)
-    return list(found.values())
+def titles_of(candidates: Sequence[SentenceCandidate]) -> list[Title]:
+    """Return the distinct headlines of all sentences of a turn."""
+    titles: dict[str, Title] = {}
+    for at, candidate in enumerate(candidates):
+        for title in _of(at, candidate):
+            titles.setdefault(title.text.lower(), title)
+    return list(titles.values())
 
 
-def _of(at: int, one: Candidate) -> Iterator[Title]:
-    if one.source in ("subject", "plan"):
-        if text := headline.of_commit(one.text):
-            yield Title(at, text, "subject" if one.source == "subject" else "plan")
+def _of(at: int, candidate: SentenceCandidate) -> Iterator[Title]:
+    if candidate.source in ("subject", "plan"):
+        if text := headline.of_commit(candidate.text):
+            yield Title(at, text, "subject" if candidate.source == "subject" else "plan")
         return
-    if text := headline.of_sentence(one.text):
-        rest = headline.bare(one.text).rstrip(".")[len(text) :]
+    if text := headline.of_sentence(candidate.text):
+        rest = headline.bare(candidate.text).rstrip(".")[len(text) :]
         yield Title(at, text, _form(rest), max(len(rest), 0))
-    head, *others = _HALVES.split(headline.bare(one.text), maxsplit=1)
-    if others and not tells_its_subject(others[0]) and (text := headline.of_sentence(others[0])):
-        form: Form = "tail" if len(text) >= len(others[0].rstrip(".")) - headline.MAX_DROPPED else "cut"
+    head, *tails = _HALVES.split(headline.bare(candidate.text), maxsplit=1)
+    if tails and not lacks_subject(tails[0]) and (text := headline.of_sentence(tails[0])):
+        form: Form = "tail" if len(text) >= len(tails[0].rstrip(".")) - headline.MAX_DROPPED else "cut"
         yield Title(at, text, form, len(head))
 
 
@@ -82,7 +82,7 @@ def _form(rest: str) -> Form:
 
 
 def title_ngrams(title: Title) -> Iterator[str]:
-    """Yield the words by which a headline is judged."""
+    """Yield the words of a headline as features."""
     yield from ngrams(title.text, "t:")
     yield f"form:{title.form}"
     last = re.findall(r"[A-Za-z]+", title.text)[-1:]
@@ -91,50 +91,52 @@ def title_ngrams(title: Title) -> Iterator[str]:
 
 def title_rows(
     titles: Sequence[Title],
-    candidates: Sequence[Candidate],
+    candidates: Sequence[SentenceCandidate],
     numbers: Sequence[Sequence[float]],
     scores: Sequence[Sequence[float]],
     facts: TurnFacts,
 ) -> list[list[float]]:
-    """Return the numbers of headlines: those of their sentences, the sentences' scores, those of their own, and the
-    nearness of each to its turn in meaning."""
+    """Return the numbers of headlines: numbers and scores of the sentence, numbers of the headline, and nearness to the
+    turn in meaning."""
     if not titles:
         return []
-    spoken = Spoken.of(candidates)
+    spoken = TurnWords.of(candidates)
     order = sorted(range(len(candidates)), key=lambda at: -scores[at][0])
     best = tokens_of(" ".join(candidates[at].text for at in order[:_MAX_BEST]))
     near = _nearness(titles, candidates, [row[0] for row in scores], facts)
     return [
-        [*numbers[one.at], *scores[one.at], *_numbers(one, candidates[one.at], facts, spoken, best), *row]
-        for one, row in zip(titles, near, strict=True)
+        [*numbers[title.at], *scores[title.at], *_numbers(title, candidates[title.at], facts, spoken, best), *row]
+        for title, row in zip(titles, near, strict=True)
     ]
 
 
 def _nearness(
-    titles: Sequence[Title], candidates: Sequence[Candidate], carries: Sequence[float], facts: TurnFacts
+    titles: Sequence[Title], candidates: Sequence[SentenceCandidate], carries: Sequence[float], facts: TurnFacts
 ) -> list[list[float]]:
-    """Return how near the meaning of each headline is to what carries a memory of the turn and to its prompt, and which
+    """Return the nearness in meaning of each headline to the carrying sentences and to the prompt, and whether the
     headline is the nearest (AUC of good headlines over projects .831 to .845)."""
     import numpy as np
 
-    said = _vectors([one.text for one in candidates])
-    matters = np.stack([np.array(carries, np.float32) @ said, _vectors([facts.prompt[:_MAX_PROMPT]])[0]])
+    vectors = _vectors([candidate.text for candidate in candidates])
+    matters = np.stack([np.array(carries, np.float32) @ vectors, _vectors([facts.prompt[:_MAX_PROMPT]])[0]])
     matters /= np.maximum(np.linalg.norm(matters, axis=1, keepdims=True), 1e-6)
-    near = _vectors([one.text for one in titles]) @ matters.T
+    near = _vectors([title.text for title in titles]) @ matters.T
     rows: list[list[float]] = np.hstack([near * _NEARNESS_WEIGHT, near >= near.max(axis=0)]).tolist()
     return rows
 
 
 def _vectors(texts: Sequence[str]) -> "Vectors":
-    """Return the vectors of texts, each of length one."""
+    """Return the normalised vectors of texts."""
     import numpy as np
 
     rows = np.stack([np.frombuffer(row, dtype=np.int8) for row in shared_table().embed(texts)]).astype(np.float32)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)  # type: ignore[no-any-return]
 
 
-def _numbers(title: Title, one: Candidate, facts: TurnFacts, spoken: Spoken, best: frozenset[str]) -> list[float]:
-    """Return how well a headline stands for its turn; `best` has the words of the likeliest carriers of a memory."""
+def _numbers(
+    title: Title, candidate: SentenceCandidate, facts: TurnFacts, spoken: TurnWords, best: frozenset[str]
+) -> list[float]:
+    """Return features of a headline for its turn; `best` has the words of the likeliest carriers of a memory."""
     tokens = tokens_of(title.text)
     size = max(len(tokens), 1)
     first = title.text.split(" ", 1)[0]
@@ -159,5 +161,5 @@ def _numbers(title: Title, one: Candidate, facts: TurnFacts, spoken: Spoken, bes
         len(tokens & best) / size,
         sum(count > 1 for count in shared) / size,
         sum(shared) / size / max(spoken.sentences, 1) * 5,
-        float(one.kind == "heading"),
+        float(candidate.kind == "heading"),
     ]

@@ -1,14 +1,14 @@
-"""Features of a turn, by which it has worth and a kind: scores of its sentences, and what the turn did."""
+"""Features of a turn for its worth and its kind: scores of the sentences, and counts of the work."""
 
 import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.candidates import SentenceCandidate
+from claude_mem_lite.compress.compose.facts import TurnFacts
 from claude_mem_lite.compress.compose.features import ngrams
 from claude_mem_lite.compress.compose.titles import Title
-from claude_mem_lite.compress.compose.turn_facts import TurnFacts
 from claude_mem_lite.compress.prose.titles import split_subject
 
 if TYPE_CHECKING:
@@ -40,17 +40,17 @@ _MATTERS = (
 )
 
 
-def headings_apart(scores: "Scores", candidates: Sequence[Candidate]) -> "Scores":
-    """Return scores in which headings carry nothing: they may only give a title, which the last column tells."""
-    at = [row for row, one in enumerate(candidates) if one.source in ("heading", "plan")]
+def headings_apart(scores: "Scores", candidates: Sequence[SentenceCandidate]) -> "Scores":
+    """Return scores with zeros for headings, except the last column: a heading may only become a title."""
+    at = [row for row, candidate in enumerate(candidates) if candidate.source in ("heading", "plan")]
     scores[at, :-1] = 0
     return scores
 
 
-def worth_numbers(scores: "Scores", candidates: Sequence[Candidate], facts: TurnFacts) -> list[float]:
-    """Return the numbers by which a turn is worth a memory; `scores` has a row for each candidate."""
-    bodies = sum(one.source == "body" for one in candidates)
-    said = sum(one.source == "closing" for one in candidates)
+def worth_numbers(scores: "Scores", candidates: Sequence[SentenceCandidate], facts: TurnFacts) -> list[float]:
+    """Return the features for the worth of a turn; `scores` has a row for each candidate."""
+    bodies = sum(candidate.source == "body" for candidate in candidates)
+    closing = sum(candidate.source == "closing" for candidate in candidates)
     return [
         *_top(scores, 0, 3),
         float(scores[:, 0].sum()) / 5,
@@ -67,7 +67,7 @@ def worth_numbers(scores: "Scores", candidates: Sequence[Candidate], facts: Turn
         float(facts.edits > 0),
         math.log1p(facts.edits),
         float(facts.fixes > 0),
-        math.log1p(said),
+        math.log1p(closing),
         math.log1p(len(facts.message)) / 5,
         float(facts.message.rstrip().endswith("?")),
         float(facts.answers > 0),
@@ -82,41 +82,41 @@ def worth_numbers(scores: "Scores", candidates: Sequence[Candidate], facts: Turn
     ]
 
 
-def _commit_numbers(candidates: Sequence[Candidate], facts: TurnFacts) -> list[float]:
-    """Return how much the commits of a turn tell: prose or lists in their messages, and their subjects' matter."""
+def _commit_numbers(candidates: Sequence[SentenceCandidate], facts: TurnFacts) -> list[float]:
+    """Return features of the commits of a turn: prose or lists in messages, and the topic of the last subject."""
     subject = facts.commits[-1] if facts.commits else ""
     type_, *_ = split_subject(subject)
-    prose = sum(one.source == "body" and one.kind == "text" for one in candidates)
+    prose = sum(candidate.source == "body" and candidate.kind == "text" for candidate in candidates)
     paths = [change.path for change in facts.changes]
     return [
         float(bool(subject) and not prose),
         math.log1p(prose),
         *(float(bool(matter.search(subject))) for matter in _MATTERS),
         float(type_ in _ROUTINE_TYPES),
-        float(bool(paths) and all(is_beside(path) for path in paths)),
+        float(bool(paths) and all(is_supporting_file(path) for path in paths)),
     ]
 
 
-def is_beside(path: str) -> bool:
+def is_supporting_file(path: str) -> bool:
     """Return whether a file is documentation, a setting or a test."""
     return bool(_DOCS.search(path) or _SETTINGS.search(path) or _TESTS.search(path))
 
 
-def _top(scores: "Scores", column: int, most: int) -> list[float]:
-    """Return the highest scores of a role, highest first; 0 where there are fewer sentences."""
-    best = sorted(map(float, scores[:, column]), reverse=True)[:most]
-    return [*best, *[0.0] * (most - len(best))]
+def _top(scores: "Scores", column: int, limit: int) -> list[float]:
+    """Return the highest scores of a role, highest first, filled with zeros."""
+    best = sorted(map(float, scores[:, column]), reverse=True)[:limit]
+    return [*best, *[0.0] * (limit - len(best))]
 
 
-def heads(scores: "Scores", candidates: Sequence[Candidate]) -> list[str]:
+def heads(scores: "Scores", candidates: Sequence[SentenceCandidate]) -> list[str]:
     """Return the texts that most likely carry the memory of a turn, best first."""
-    places = [at for at, one in enumerate(candidates) if one.source not in ("heading", "plan")]
+    places = [at for at, candidate in enumerate(candidates) if candidate.source not in ("heading", "plan")]
     order = sorted(places, key=lambda at: -float(scores[at, 0]))
     return [candidates[at].text for at in order[:MAX_HEADS]]
 
 
 def probable_title(titles: Sequence[tuple[Title, float]]) -> str:
-    """Return the headline that a memory of the turn would have: the last commit's subject, else the likeliest."""
+    """Return the probable headline of a memory: the subject of the last commit, else the likeliest title."""
     subjects = [title.text for title, _ in titles if title.form == "subject"]
     if subjects:
         return subjects[-1]
@@ -124,7 +124,7 @@ def probable_title(titles: Sequence[tuple[Title, float]]) -> str:
 
 
 def kind_ngrams(title: str, best: Sequence[str], facts: TurnFacts) -> Iterator[str]:
-    """Yield the words by which the kind of a turn's memory is known."""
+    """Yield the words that indicate the kind of a turn's memory."""
     yield from ngrams(title, "T:")
     for at, text in enumerate(best):
         yield from ngrams(text, "j:" if at else "k:")
@@ -133,7 +133,7 @@ def kind_ngrams(title: str, best: Sequence[str], facts: TurnFacts) -> Iterator[s
 
 
 def kind_numbers(scores: "Scores", title: str, best: Sequence[str], facts: TurnFacts) -> list[float]:
-    """Return the numbers by which the kind of a turn's memory is known."""
+    """Return the numbers that indicate the kind of a turn's memory."""
     files = max(facts.edits, 1)
     paths = [change.path for change in facts.changes]
     symbols = [symbol.action for change in facts.changes for symbol in change.symbols]
@@ -141,7 +141,7 @@ def kind_numbers(scores: "Scores", title: str, best: Sequence[str], facts: TurnF
     subject = facts.commits[0] if facts.commits else ""
     type_, *_ = split_subject(subject)
     texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "", title, facts.prompt[:_MAX_ASKED])
-    beside = list(filter(is_beside, paths))
+    beside = list(filter(is_supporting_file, paths))
     return [
         *(max(map(float, scores[:, role]), default=0.0) for role in range(5)),
         float(bool(subject)),

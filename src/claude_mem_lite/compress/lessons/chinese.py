@@ -1,4 +1,4 @@
-"""What a Chinese sentence teaches. There are no spaces to go by, so the marks of an order stand for themselves."""
+"""Lessons in Chinese sentences. Chinese has no spaces, so patterns match the words of an order anywhere."""
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order
 from claude_mem_lite.lazy_regex import lazy
@@ -11,7 +11,7 @@ _THIS_ONCE = lazy(
 )
 _FILLER = lazy(r"^(?:不对?|不是这样|错了|请|那|嗯|好|但是?|所以|还有|另外|对了)\s*[，,。！!：:]\s*")
 _NO = lazy(r"^(?:不|不对|不是|不是这样|错了|这不对|这样不对)\s*[，,。！!：:]\s*(?=.{3})")
-_SAID = lazy(
+_AGAIN = lazy(
     r"^(?:我)(?:不是)?(?:已经|之前|早就|刚才|都)?(?:说过|说了|告诉过你|跟你说过|强调过|提醒过你)(?:了)?\s*[，,：:]?\s*"
 )
 _BOTH = lazy(
@@ -35,11 +35,11 @@ _DEED_FIRST = lazy(
 
 
 def lesson(text: str) -> Lesson | None:
-    """What the sentence teaches, or nothing."""
+    """Return the lesson of a Chinese sentence, if any."""
     if _QUESTION.search(text) or _APPROVAL.search(text) or _OF_THE_PROGRAM.search(text):
         return None
-    if found := _SAID.match(text):
-        return Lesson("correction", order(text[found.end() :]), REPEATED)
+    if match := _AGAIN.match(text):
+        return Lesson("correction", order(text[match.end() :]), REPEATED)
     says_no = _NO.match(text) is not None
     body = _FILLER.sub("", text)
     if _THIS_ONCE.search(body):

@@ -1,4 +1,4 @@
-"""What a German sentence teaches."""
+"""Lessons in German sentences."""
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order
 from claude_mem_lite.lazy_regex import lazy
@@ -58,37 +58,37 @@ _LEAD = lazy(
 
 
 def lesson(text: str) -> Lesson | None:
-    """Return the lesson of a German sentence, if it has one."""
+    """Return the lesson of a German sentence, if any."""
     if not _IS_GERMAN.search(text):
         return None
     leads: set[str] = set()
     while (lead := _LEAD.match(text)) and lead.end() < len(text):
         leads.add(lead.lastgroup or "")
         text = text[lead.end() :]
-    return _told(text, leads)
+    return _classify(text, leads)
 
 
-def _told(text: str, leads: set[str]) -> Lesson | None:
-    told = _PLEASE_LAST.sub("", _YOU_SHALL.sub("", text))
-    is_polite = "polite" in leads or told != text
+def _classify(text: str, leads: set[str]) -> Lesson | None:
+    statement = _PLEASE_LAST.sub("", _YOU_SHALL.sub("", text))
+    is_polite = "polite" in leads or statement != text
     if _QUESTION.match(text) or _APPROVAL.match(text) or _OF_THE_PROGRAM.search(text):
         return None
     if "again" in leads:
-        return Lesson("correction", order(told), REPEATED)
+        return Lesson("correction", order(statement), REPEATED)
     if _RATHER.match(text) or _STOP.match(text) or _BUT.match(text):
-        return Lesson("correction", order(told), ONCE)
-    if found := _WRONG.match(text):
-        return Lesson("correction", order(told[found.end() :]), ONCE)
+        return Lesson("correction", order(statement), ONCE)
+    if match := _WRONG.match(text):
+        return Lesson("correction", order(statement[match.end() :]), ONCE)
     if _WISH.match(text) or _FROM_NOW.match(text) or _PLEASE.match(text):
-        return Lesson("preference", order(told), GENERAL)
+        return Lesson("preference", order(statement), GENERAL)
     if _WE.match(text):
-        return Lesson("convention", order(told), GENERAL)
+        return Lesson("convention", order(statement), GENERAL)
     if _THIS_ONCE.search(text):
         return None
     if _RATHER_SO.match(text) or (is_polite and _NONE.match(text) and not _DO_NOT.match(text)):
-        return Lesson("preference", order(told), GENERAL)
+        return Lesson("preference", order(statement), GENERAL)
     if _NEVER.match(text) or ("polite" in leads and _ALWAYS_ASK.match(text)):
-        return Lesson("rule", order(told), GENERAL)
+        return Lesson("rule", order(statement), GENERAL)
     if _DO_NOT.match(text) or ("no" in leads and _ORDER.match(text) and len(text.split()) > 2):
-        return Lesson("correction", order(told), ONCE)
+        return Lesson("correction", order(statement), ONCE)
     return None

@@ -1,6 +1,4 @@
-"""A lesson of a user, and how its words become a title.
-
-Where a lesson holds, when the sentence says so: "in all my projects", "in Python …"."""
+"""A lesson of the user: title, confidence, and scope from words such as "in all my projects", "in Python …"."""
 
 import re
 from dataclasses import dataclass
@@ -14,11 +12,11 @@ from claude_mem_lite.scopes import language_name
 from claude_mem_lite.text import STOPWORDS
 
 STATED = 1.0
-"""How sure it is: the user asked for it to be remembered."""
+"""Confidence of a lesson that the user asked to remember."""
 REPEATED = 0.9
-"""It was said before: "I told you", "again"."""
+"""Confidence of a repeated lesson: "I told you", "again"."""
 GENERAL = 0.85
-"""It is put as holding always: a rule, a preference, a convention."""
+"""Confidence of a general statement: a rule, a preference, a convention."""
 ONCE = 0.75
 
 _MAX_TITLE_LENGTH = 120
@@ -27,7 +25,7 @@ _EMPTY = STOPWORDS | frozenset(
     """don't never always one ones thing things way stuff instead again mean meant prefer avoid user stop forget asked
     doing""".split()  # noqa: SIM905
 )
-# What is cut must be a reason beyond doubt: "deprecated since 3.10" and "so that CI breaks" are part of the rule.
+# Only certain reasons are cut: "deprecated since 3.10" and "so that CI breaks" are part of the rule.
 _WHY = lazy(
     r"(?i)[\s,;:–—-]+(?:because|weil)\b|[,;] (?:otherwise|cause|sonst)\b|[,;] since (?:it|they|we|i|you|there|that"
     r"|this|those|these|the \w+|our \w+)(?:'\w+)? (?:\w+ )*\w+|[,;] (?:(?:it|they|this|those|these)(?:'\w+)?"
@@ -36,7 +34,7 @@ _WHY = lazy(
 _DASH = lazy(r"\s[–—-]\s")
 _POINTING = lazy(r"(?:Stop|Don't|Never|Always) \w+ (?:it|them|that|this|those)(?: \w{1,5})?$")
 _MIN_RULE = 4
-_CJK = lazy(r"[\u4e00-\u9fff]")
+CJK = lazy(r"[\u4e00-\u9fff]")
 
 _WISHES = {
     "i don't want": "The user does not want", "i do not want": "The user does not want", "i never want":
@@ -45,51 +43,6 @@ _WISHES = {
     "i would like": "The user wants", "i meant": "Meant was",
 }  # fmt: skip
 _WISH = lazy(rf"(?i)^({'|'.join(_WISHES)})\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """One thing taught."""
-
-    kind: Kind
-    title: str
-    """What is to be done or to be known, understood without the sentence."""
-    confidence: float
-    scope: str = ""
-    """`universal` or `language:NAME`; '' is the project at hand."""
-
-
-def order(text: str, *, with_why: bool = False) -> str:
-    """A clause as a title: without its end, its reason unless it is asked for, and what is too long."""
-    body = text.strip(" \t,;:.!–—-。！，；：")
-    if not with_why and _is_whole(bare := _without_why(body)):
-        body = bare
-    return capital(whole_clauses(body, _MAX_TITLE_LENGTH).strip(" \t,;:.!–—-。！，；："))
-
-
-def _without_why(body: str) -> str:
-    if found := _WHY.search(body, min(len(body), 4)):
-        body = body[: found.start()]
-    # Between two dashes stands a remark, behind one a reason.
-    parts = _DASH.split(body)
-    return parts[0] if len(parts) == 2 else body
-
-
-def _is_whole(rule: str) -> bool:
-    """Whether a rule without its reason still says what it did."""
-    return len(_CJK.findall(rule)) >= _MIN_RULE or len(rule.split()) >= _MIN_RULE
-
-
-def of_the_user(text: str) -> str:
-    """A wish as it is told of somebody: "I don't want X" as "The user does not want X"."""
-    return _WISH.sub(lambda found: _WISHES[found[1].lower()], text, count=1)
-
-
-def says_something(title: str) -> bool:
-    """Whether a title names anything: "Use it" could be about everything."""
-    return not _POINTING.match(title) and any(word.lower() not in _EMPTY for word in _WORD.findall(title))
-
-
 _PLACES = r"(?:projects?|repos?|repositor(?:y|ies)|code ?bases?)"
 _EVERYWHERE = (
     rf"(?:(?:in|for|across|with) (?:all|every|each|any)(?: of)?(?: (?:my|our|the|your))? {_PLACES}|(?:in|für) (?:all"
@@ -104,9 +57,9 @@ _THIS_PROJECT = lazy(
     rf"(?i)^(?:(?:for|in) (?:this|our) {_PLACES}|as a (?:general )?rule|(?:our |the |house |general )?(?:rules?"
     rf"|convention|policy))\s*[:,]\s*"
 )
-_HERE = lazy(rf"(?i)\b(?:(?:in|for|of) (?:this|our) {_PLACES}|here)\b")
+_IN_PROJECT = lazy(rf"(?i)\b(?:(?:in|for|of) (?:this|our) {_PLACES}|here)\b")
 _LAST = lazy(rf"(?i)([\s,;:(–—-]+){_EVERYWHERE}\s*[).!]*$")
-# "Don't enable it in all projects" says: in some. Only a comma makes it clear.
+# "Don't enable it in all projects" means some projects, except with a comma.
 _NEGATIVE = lazy(r"(?i)\b(?:\w+n't|dont|not|never|no|stop|quit|avoid|without|nie|niemals|nicht|kein\w*)\b|不|别|禁止")
 NAMES = (
     "python", "typescript", "javascript", "rust", "golang", "java", "kotlin", "swift", "ruby", "php", "c#", "c++",
@@ -121,29 +74,70 @@ _LANGUAGE = lazy(
 
 
 @dataclass(frozen=True, slots=True)
+class Lesson:
+    kind: Kind
+    title: str
+    """The rule or the fact, understandable without the sentence."""
+    confidence: float
+    scope: str = ""
+    """`universal` or `language:NAME`; '' is the current project."""
+
+
+def order(text: str, *, with_why: bool = False) -> str:
+    """Return a clause as a title within the limit, without the reason unless requested."""
+    body = text.strip(" \t,;:.!–—-。！，；：")
+    if not with_why and _is_whole(bare := _without_why(body)):
+        body = bare
+    return capital(whole_clauses(body, _MAX_TITLE_LENGTH).strip(" \t,;:.!–—-。！，；："))
+
+
+def _without_why(body: str) -> str:
+    if match := _WHY.search(body, min(len(body), 4)):
+        body = body[: match.start()]
+    # Text between two dashes is a remark, text behind a single dash a reason.
+    parts = _DASH.split(body)
+    return parts[0] if len(parts) == 2 else body
+
+
+def _is_whole(rule: str) -> bool:
+    """Return whether a rule is long enough without the reason."""
+    return len(CJK.findall(rule)) >= _MIN_RULE or len(rule.split()) >= _MIN_RULE
+
+
+def in_third_person(text: str) -> str:
+    """Return a wish in the third person: "I don't want X" as "The user does not want X"."""
+    return _WISH.sub(lambda match: _WISHES[match[1].lower()], text, count=1)
+
+
+def says_something(title: str) -> bool:
+    """Return whether a title names a subject: "Use it" could be about anything."""
+    return not _POINTING.match(title) and any(word.lower() not in _EMPTY for word in _WORD.findall(title))
+
+
+@dataclass(frozen=True, slots=True)
 class Scoped:
-    """A sentence without the words that say where it holds."""
+    """A sentence without the words of the scope."""
 
     text: str
     scope: str = ""
     is_general: bool = False
-    """It begins with where it holds: what follows is meant as a rule."""
+    """The sentence begins with the scope: the rest is meant as a rule."""
 
 
-def is_about_here(text: str) -> bool:
-    """Whether a sentence speaks of the project at hand: it says so, or names a file."""
-    return _HERE.search(text) is not None or bool(files_named(text))
+def names_project(text: str) -> bool:
+    """Return whether a sentence is about the current project: by words, or by the name of a file."""
+    return _IN_PROJECT.search(text) is not None or bool(files_named(text))
 
 
 def without_scope(text: str) -> Scoped:
-    """The sentence and where it holds; a language that is named is the narrower of two."""
+    """Return the sentence and the scope; a language is narrower than all projects."""
     scope, is_general = "", False
-    if found := _FIRST.match(text):
-        scope, is_general, text = "universal", True, text[found.end() :]
-    elif found := _THIS_PROJECT.match(text):
-        is_general, text = True, text[found.end() :]
-    if found := _LANGUAGE.match(text):
-        scope, is_general, text = f"language:{language_name(found[1])}", True, text[found.end() :]
-    if (found := _LAST.search(text)) and (found[1].strip() or not _NEGATIVE.search(text)):
-        scope, text = scope or "universal", text[: found.start()]
+    if match := _FIRST.match(text):
+        scope, is_general, text = "universal", True, text[match.end() :]
+    elif match := _THIS_PROJECT.match(text):
+        is_general, text = True, text[match.end() :]
+    if match := _LANGUAGE.match(text):
+        scope, is_general, text = f"language:{language_name(match[1])}", True, text[match.end() :]
+    if (match := _LAST.search(text)) and (match[1].strip() or not _NEGATIVE.search(text)):
+        scope, text = scope or "universal", text[: match.start()]
     return Scoped(text, scope, is_general)

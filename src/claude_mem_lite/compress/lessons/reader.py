@@ -1,22 +1,22 @@
-"""A sentence of a user -> the lesson that it states in so many words: what it asks to remember, an order that it says
-holds always, and the common forms of German and Chinese. All other English is left to the scorer.
+"""A sentence of the user -> an explicit lesson: a request to remember, an order with "always", and common forms of
+German and Chinese. All other English is left to the scorer.
 
-Called with sentences of bounded length (see user_voice.py); in doubt a sentence states nothing."""
+Called with sentences of limited length (see user_voice.py); in doubt a sentence states nothing."""
 
 from dataclasses import replace
 
 from claude_mem_lite.compress.lessons import chinese, german
 from claude_mem_lite.compress.lessons.lesson import (
+    CJK,
     GENERAL,
     STATED,
     Lesson,
-    is_about_here,
+    names_project,
     order,
     says_something,
     without_scope,
 )
-from claude_mem_lite.compress.lessons.stated_kinds import is_order, named_kind
-from claude_mem_lite.compress.lessons.statement import without_lead
+from claude_mem_lite.compress.lessons.statement import is_order, named_kind, without_lead
 from claude_mem_lite.compress.lessons.user_voice import MAX_SENTENCE_LENGTH
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.compress.prose.sentence_types import states_decision
@@ -40,7 +40,7 @@ _REMEMBER_LAST = lazy(
 )
 _REMEMBERED_DEED = lazy(r"(?i)^(?:not\s+to|to\s+not|to)\s+(?=\w)")
 _YOU = lazy(r"(?i)^you (?=(?:always|never) )")
-_MOMENT = lazy(
+_TIME = lazy(
     r"(?i)\b(?:(?:when|once|as soon as) (?:(?:you|we|it|i|they|that|this)(?:'\w+| are| is| have| has)\b|done|finished"
     r"|ready|the \w+ (?:is|are|has)\b)|after(?:wards?)?(?! (?:every|each|any|you|all)\b| \w+ing\b)|later|today"
     r"|tomorrow|tonight|now|then|first|next|at the end|in the end|this (?:time|once)|before (?:i|we|lunch"
@@ -61,11 +61,10 @@ _NOT_STANDING = lazy(
     r"|^(?:always|never) (?:show|render|display|hide|redirect|scroll|reload|animate|log (?:in|out))\b(?! me\b)"
 )
 _MIN_CONTENT = 8
-_CJK = lazy(r"[\u4e00-\u9fff]")
 
 
 def read(sentence: str) -> Lesson | None:
-    """Return the lesson that a sentence states in so many words; None when it is anything else."""
+    """Return the explicit lesson of a sentence, or None."""
     text = sentence.strip().replace("’", "'")
     if not text or len(text) > MAX_SENTENCE_LENGTH:
         return None
@@ -74,14 +73,14 @@ def read(sentence: str) -> Lesson | None:
     if (last := _REMEMBER_LAST.search(text)) and last.start() > _MIN_CONTENT:
         return _remembered(without_lead(text[: last.start()]))
     scoped = without_scope(without_lead(text))
-    found = _stated(scoped.text, is_general=scoped.is_general)
-    if found is None or not says_something(found.title):
+    lesson = _stated(scoped.text, is_general=scoped.is_general)
+    if lesson is None or not says_something(lesson.title):
         return None
-    return replace(found, scope=scoped.scope)
+    return replace(lesson, scope=scoped.scope)
 
 
 def kind_asked(text: str) -> Kind:
-    """Guess the kind of what the user asks by command to be remembered, as if "remember that" stood before it."""
+    """Return the probable kind of a text that the user stores by command, as if it began with "remember that"."""
     content = _content(text)
     lesson = _remembered(content)
     if lesson is not None and lesson.kind != "note":
@@ -90,54 +89,54 @@ def kind_asked(text: str) -> Kind:
 
 
 def scope_asked(text: str, named: Kind | None = None) -> str:
-    """Return where such a text holds: `universal`, `language:NAME` or `project`.
+    """Return the scope of a text that the user stores by command: `universal`, `language:NAME` or `project`.
 
-    Without a kind that the user named, the words decide as they do in a prompt."""
+    Without a kind named by the user, the words decide, as in a prompt."""
     content = _content(text)
-    is_universal = named in UNIVERSAL_KINDS and not is_about_here(content)
+    is_universal = named in UNIVERSAL_KINDS and not names_project(content)
     return without_scope(content).scope or ("universal" if is_universal else "project")
 
 
 def _content(text: str) -> str:
-    """Return the first sentence of a text, without the words that ask to remember it; '' when it is too long."""
+    """Return the first sentence of a text, without "remember that"; '' for a long sentence."""
     first = next(iter(sentences(text.replace("’", "'"))), "")
     return _REMEMBER.sub("", first, count=1) if len(first) <= MAX_SENTENCE_LENGTH else ""
 
 
 def _remembered(content: str) -> Lesson | None:
-    """Return what is to be kept because the user asks for it: of the kind that its content has."""
+    """Return the lesson of a text that the user asks to remember, with a kind by the content."""
     if _NO_CONTENT.search(content) or len(content) < 3:
         return None
     scoped = without_scope(content)
     deed = _REMEMBERED_DEED.match(scoped.text)
-    if deed and _MOMENT.search(scoped.text):
+    if deed and _TIME.search(scoped.text):
         return None  # "remember to push when you're done" is a task
     text = _YOU.sub("", without_lead(scoped.text[deed.end() :] if deed else scoped.text))
     if deed and "not" in deed[0]:
         text = f"don't {text}"
-    found = _stated(text, is_general=False)
-    kind = found.kind if found else named_kind(text) or ("rule" if deed or is_order(text) else "note")
-    title = found.title if found else order(text, with_why=True)
+    lesson = _stated(text, is_general=False)
+    kind = lesson.kind if lesson else named_kind(text) or ("rule" if deed or is_order(text) else "note")
+    title = lesson.title if lesson else order(text, with_why=True)
     return (
         Lesson("rule" if kind == "correction" else kind, title, STATED, scoped.scope) if says_something(title) else None
     )
 
 
 def _stated(text: str, *, is_general: bool) -> Lesson | None:
-    if _CJK.search(text):
+    if CJK.search(text):
         return chinese.lesson(text)
     if lesson := german.lesson(text):
         return lesson
     if _NOT_STANDING.search(text):
         return None
     text = _YOU.sub("", text) if is_general else text
-    if (found := _ALWAYS.match(text)) and is_order(found[1].partition(" ")[2].removeprefix("ever "), is_standing=True):
-        return Lesson("rule", order(found[1].replace("ever ever", "ever")), GENERAL)
-    if found := _PREFER.match(text):
-        return Lesson("preference", order(text[found.end() :]), GENERAL)
-    if found := _FROM_NOW.match(text):
-        return Lesson(named_kind(found[1]) or "preference", order(found[1], with_why=True), GENERAL)
-    # "In all my projects: …", "In Python …": what begins with where it holds is meant as a rule.
+    if (match := _ALWAYS.match(text)) and is_order(match[1].partition(" ")[2].removeprefix("ever "), is_standing=True):
+        return Lesson("rule", order(match[1].replace("ever ever", "ever")), GENERAL)
+    if match := _PREFER.match(text):
+        return Lesson("preference", order(text[match.end() :]), GENERAL)
+    if match := _FROM_NOW.match(text):
+        return Lesson(named_kind(match[1]) or "preference", order(match[1], with_why=True), GENERAL)
+    # "In all my projects: …", "In Python …": a sentence that begins with the scope is meant as a rule.
     if is_general and (is_order(text) or named_kind(text)):
         return Lesson(named_kind(text) or "preference", order(text, with_why=True), GENERAL)
     return None

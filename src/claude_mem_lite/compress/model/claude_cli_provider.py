@@ -1,6 +1,5 @@
-"""Claude Code itself as the model, by `claude -p`: its own login is used, and with it the user's subscription."""
+"""Claude Code as the model, by `claude -p`, with the login and the subscription of the user."""
 
-import json
 import os
 import shutil
 import signal
@@ -10,14 +9,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.model.prices import prices_of
-from claude_mem_lite.compress.model.provider_errors import OTHER_MODEL, count, of_status, unreachable
+from claude_mem_lite.compress.model.provider_errors import completion, count, json_object, of_status, unreachable
+from claude_mem_lite.compress.toolcalls.payload_fields import fields
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import CallLimits, Completion, JsonObject, JsonValue, Usage, text
+from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.providers import CallLimits, Completion, Usage, prices_of
 
-# All the client gets to know. What is not here stays out: the variables of the agent that started us, and keys,
-# because a key in the environment would be billed instead of the subscription.
+# The environment of the client. Variables of the agent that started the worker stay out, and so do keys: a key in the
+# environment would be billed instead of the subscription.
 _PASSED_ON = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN",
@@ -44,15 +44,15 @@ class ClaudeCliProvider:
         self._program()
 
     def complete(self, system: str, user: str, schema: JsonObject, max_tokens: int) -> Completion:  # noqa: ARG002
-        """The schema is not passed on: the client would make a tool of it, and a second request when it is not met."""
+        """Run the client without the schema, for which the client would define a tool and send a second request."""
         program = self._program()
         with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as folder:
-            printed = self._run([program, *self._options(system)], user, folder, max_tokens)
-        return self._read(printed, system + user)
+            output = self._run([program, *self._options(system)], user, folder, max_tokens)
+        return self._read(output, system + user)
 
     def _program(self) -> str:
         program = shutil.which("claude", path=self.environment.get("PATH", os.defpath))
-        # A folder that is not named from the root is another one wherever we are: nobody's choice of a program.
+        # A relative folder of PATH depends on the current folder: nobody chose such a program.
         if program is None or not os.path.isabs(program):
             raise ModelRefused(f"{self.name}: there is no claude on the PATH", "install Claude Code, or choose rules")
         return program
@@ -78,7 +78,7 @@ class ClaudeCliProvider:
         }
 
     def _run(self, command: list[str], user: str, folder: str, max_tokens: int) -> str:
-        """What the client printed. It runs as a group of its own, so that nothing of it outlives the time."""
+        """Return the output of the client, which runs in a process group so that no child outlives the timeout."""
         try:
             process = subprocess.Popen(
                 command,
@@ -93,43 +93,33 @@ class ClaudeCliProvider:
             raise ModelRefused(f"{self.name} cannot be started: {error.strerror}", "run `claude --version`") from None
         with process:
             try:
-                printed, _ = process.communicate(user.encode("utf-8", "replace"), timeout=self.limits.timeout_s)
+                output, _ = process.communicate(user.encode("utf-8", "replace"), timeout=self.limits.timeout_s)
             except subprocess.TimeoutExpired as error:
                 raise unreachable(self.name, error) from None
             finally:
-                # Also when it has ended: what it started may hold on, and to its output too.
+                # After the end of the client, too: its children may hold its output open.
                 _end_group(process)
-        return printed[:_MAX_ANSWER_LENGTH].decode("utf-8", "replace")
+        return output[:_MAX_ANSWER_LENGTH].decode("utf-8", "replace")
 
-    def _read(self, printed: str, sent: str) -> Completion:
-        try:
-            found = json.loads(printed)
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+    def _read(self, output: str, sent: str) -> Completion:
+        report = json_object(output)
+        if report is None:
             raise ModelRefused(f"{self.name} did not print its report", "update Claude Code, or choose rules")
-        report: JsonObject = found
-        usage = _usage(report, prices_of(self.model, 0.0, 0.0).guess(sent, printed))
-        said = text(report.get("result"))
+        usage = _usage(report, prices_of(self.model, 0.0, 0.0).guess(sent, output))
+        answer = text(report.get("result"))
         if report.get("is_error") is True:
-            raise self._failure(report, said, usage)
-        if report.get("stop_reason") == "refusal":
-            raise ModelRefused(f"{self.name} would not answer", OTHER_MODEL, usage)
-        if not said.strip():
-            raise ModelRefused(f"{self.name} answered nothing", OTHER_MODEL, usage)
-        return Completion(said, usage)
+            failure = self._failure(report, answer)
+            # An error without a count of tokens has cost nothing.
+            failure.usage = usage if _tokens_in(report) else Usage()
+            raise failure
+        return completion(self.name, answer, usage, is_refused=report.get("stop_reason") == "refusal")
 
-    def _failure(self, report: JsonObject, said: str, usage: Usage) -> ModelError:
-        """What an error it reports means. One that it says nothing about the cost of has cost nothing."""
-        failure = self._kind_of_failure(report, said)
-        failure.usage = usage if _count_in(report) else Usage()
-        return failure
-
-    def _kind_of_failure(self, report: JsonObject, said: str) -> ModelError:
+    def _failure(self, report: JsonObject, answer: str) -> ModelError:
+        """Return the error that a report of the client means."""
         status = report.get("api_error_status")
         if isinstance(status, int) and status not in (401, 403):
             return of_status(self.name, status)
-        if isinstance(status, int) or _LOGIN.search(said):
+        if isinstance(status, int) or _LOGIN.search(answer):
             return ModelRefused(f"{self.name} is not logged in", "run `claude` and log in with /login")
         return ModelUnavailable(
             f"{self.name} could not be reached", "check the network, and that `claude -p hello` answers"
@@ -137,25 +127,20 @@ class ClaudeCliProvider:
 
 
 def _end_group(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the client with all that it started."""
-    with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+    """Kill the client with all of its children."""
+    with suppress(ProcessLookupError, PermissionError):  # macOS raises PermissionError for a group of zombies
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def _usage(report: JsonObject, guess: Usage) -> Usage:
-    """Tokens and dollars as the client reports them: under a subscription, what they would have cost."""
-    if not _count_in(report):
+    """Return tokens and dollars as the client reports them; under a subscription, dollars are the list price."""
+    if not _tokens_in(report):
         return guess
     cost = report.get("total_cost_usd")
     dollars = cost if isinstance(cost, int | float) and 0 <= cost < _MAX_DOLLARS else guess.cost_usd
-    return Usage(_count_in(report), count(_took(report).get("output_tokens")), float(dollars))
+    return Usage(_tokens_in(report), count(fields(report.get("usage")).get("output_tokens")), float(dollars))
 
 
-def _count_in(report: JsonObject) -> int:
+def _tokens_in(report: JsonObject) -> int:
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return sum(count(_took(report).get(name)) for name in names)
-
-
-def _took(report: JsonObject) -> JsonObject:
-    told: JsonValue = report.get("usage")
-    return told if isinstance(told, Mapping) else {}
+    return sum(count(fields(report.get("usage")).get(name)) for name in names)

@@ -1,33 +1,29 @@
-"""The provider that the configuration names, or none: never guessed from a key that happens to be there.
+"""The configured provider, never guessed from a key in the environment.
 
-The key of a provider: from the variable that its SDK uses, else from the file `api-key` in the home."""
+The key of a provider is read from the variable of the SDK, else from the file `api-key` in the home."""
 
 import os
 import stat
 from collections.abc import Mapping
 from functools import partial
 
-from claude_mem_lite.compress.model import anthropic_provider, openai_provider
-from claude_mem_lite.compress.model.anthropic_provider import AnthropicProvider
 from claude_mem_lite.compress.model.claude_cli_provider import ClaudeCliProvider
-from claude_mem_lite.compress.model.openai_provider import OpenAiProvider
-from claude_mem_lite.compress.model.prices import prices_of
-from claude_mem_lite.compress.model.sdk_transport import is_loopback
+from claude_mem_lite.compress.model.sdk_provider import AnthropicProvider, OpenAiProvider, is_loopback
 from claude_mem_lite.config import DEFAULT_MODELS, Config
 from claude_mem_lite.errors import ModelRefused
-from claude_mem_lite.models import LOCAL_LIMITS, CallLimits, Provider
 from claude_mem_lite.paths import Home
+from claude_mem_lite.providers import LOCAL_LIMITS, CallLimits, Provider, prices_of
 
-_LONGEST = 4_096
+_MAX_KEY_LENGTH = 4_096
 
 
 def read_key(variable: str, home: Home, environment: Mapping[str, str]) -> str:
-    """The key, '' when there is none. ModelRefused for a file that others can read, and for what cannot be a key."""
-    place, key = variable, environment.get(variable, "").strip()
+    """Return the key, or ''. ModelRefused for a file that others can read, and for text that cannot be a key."""
+    source, key = variable, environment.get(variable, "").strip()
     if not key:
-        place, key = str(home.api_key), _from_file(home)
+        source, key = str(home.api_key), _from_file(home)
     if key and not (key.isascii() and key.isprintable() and " " not in key):
-        raise ModelRefused(f"what {place} holds is no key", "put the key there, and nothing else")
+        raise ModelRefused(f"what {source} holds is no key", "put the key there, and nothing else")
     return key
 
 
@@ -40,18 +36,18 @@ def _from_file(home: Home) -> str:
     except OSError as error:
         raise ModelRefused(f"{path} cannot be read: {error.strerror}", "make it a plain file of yours") from None
     with open(handle, "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode) or state.st_uid != os.getuid():
             raise ModelRefused(f"{path} is not a file of yours", "put the key into a plain file of your own")
-        if found.st_mode & 0o077:
+        if state.st_mode & 0o077:
             raise ModelRefused(f"{path} can be read by others", f"run `chmod 600 {path}`")
-        return file.read(_LONGEST).decode("utf-8", "replace").strip()
+        return file.read(_MAX_KEY_LENGTH).decode("utf-8", "replace").strip()
 
 
 def make_provider(config: Config, home: Home, environment: Mapping[str, str]) -> Provider | None:
-    """The provider in force, None for rules. No key is read and nothing imported or sent before it is asked.
+    """Return the configured provider, None for rules. The first call reads the key and imports the SDK.
 
-    The address is always ours to say: variables that redirect the agent we were started from do not redirect us."""
+    The address comes from the configuration alone: variables that redirect the agent have no effect."""
     if config.provider == "rules":
         return None
     model = config.model or DEFAULT_MODELS[config.provider]
@@ -60,9 +56,6 @@ def make_provider(config: Config, home: Home, environment: Mapping[str, str]) ->
     address = config.base_url.rstrip("/")
     limits = LOCAL_LIMITS if is_loopback(address) else CallLimits()
     prices = prices_of(model, config.usd_per_million_in, config.usd_per_million_out)
-    if config.provider == "anthropic":
-        key = partial(read_key, "ANTHROPIC_API_KEY", home, environment)
-        address = address or anthropic_provider.ADDRESS
-        return AnthropicProvider(model, key, prices, address, limits, key_file=str(home.api_key))
-    key = partial(read_key, "OPENAI_API_KEY", home, environment)
-    return OpenAiProvider(model, key, prices, address or openai_provider.ADDRESS, limits, key_file=str(home.api_key))
+    provider = AnthropicProvider if config.provider == "anthropic" else OpenAiProvider
+    key = partial(read_key, f"{provider.package.upper()}_API_KEY", home, environment)
+    return provider(model, key, prices, address or provider.address, limits, key_file=str(home.api_key))

@@ -1,10 +1,11 @@
-"""Turns told by a model: one question a turn, the answer checked and joined with the exact facts of rules.
+"""Requests to a model: prompt, schema and message of a turn; the answer is checked and joined with facts of rules.
 
-Called by the worker when a provider is configured; stores nothing and decides nothing about when to ask.
+Called by the worker when a provider is configured; stores nothing, and does not decide when to ask. Prompts are files
+of the package, with a version in the first line."""
 
-The prompts that models are given: files of the package, each with its version in the first line."""
-
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -13,43 +14,31 @@ from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.compress.model.lesson_verdicts import KINDS as LESSON_KINDS
 from claude_mem_lite.compress.model.lesson_verdicts import ModelLesson, part_of, read_lessons
 from claude_mem_lite.compress.model.provider_errors import OTHER_MODEL
-from claude_mem_lite.compress.model.response_json import read_answer
 from claude_mem_lite.compress.model.response_parser import read_drafts, read_summary
 from claude_mem_lite.compress.prose.clean import clip
 from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.errors import ModelRefused
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import (
     FOREIGN_ORIGINS,
     MAX_DETAIL_LENGTH,
     WORK_KINDS,
     Draft,
     JsonObject,
-    Provider,
+    JsonValue,
     SessionSummary,
-    Usage,
 )
+from claude_mem_lite.providers import Provider, Usage
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, overlap, within
 
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What a model is told, and the version that is stored with all it answers."""
-
-    text: str
-    version: str
-
-
-@cache
-def load(name: str) -> Prompt:
-    """The prompt of this name. A changed text needs a new version: memories say by which one they were made."""
-    file = resources.files("claude_mem_lite") / "prompts" / f"{name}.md"
-    version, _, text = file.read_text("utf-8").partition("\n")
-    return Prompt(text.strip(), version.strip())
-
-
+_MAX_STARTS = 40
+_THOUGHT = lazy(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S)
+_NOTHING = lazy(r"[\s`]*(?:json)?\s*\[\s*\][\s`]*")
+_EXTRA_COMMA = lazy(r",(\s*[}\]])")
+_DECODER = json.JSONDecoder(strict=False)
 MAX_TURN_TOKENS = 1_024
-"""Longest answer about one turn: its memories, and the session so far."""
+"""Maximum length of an answer about one turn: memories, and the session so far."""
 MAX_SUMMARY_TOKENS = 512
 MAX_MATERIAL = 32_000
 _MAX_GOAL = 300
@@ -59,12 +48,66 @@ _MAX_TITLES = 20
 _KEPT_ORIGINS = ("user", *FOREIGN_ORIGINS)
 _MIN_LIKENESS = 0.4
 
+
+def read_answer(text: str) -> JsonObject | None:
+    """Return the requested object from anywhere in the text of a model; None for no such object.
+
+    A list counts as the memories, and so do single memories, the rest of a truncated answer."""
+    text = _THOUGHT.sub("", text)
+    if _NOTHING.fullmatch(text):
+        return {"memories": []}
+    alone: list[JsonValue] = []
+    for value in _values(text):
+        if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+            return {"memories": value}
+        for answer in (value, *value.values()) if isinstance(value, Mapping) else ():
+            if isinstance(answer, Mapping) and ("memories" in answer or "headline" in answer):
+                return answer
+        if isinstance(value, Mapping) and ("title" in value or "summary" in value):
+            alone.append(value)
+    return {"memories": alone} if alone else None
+
+
+def _values(text: str) -> Iterator[JsonValue]:
+    """Yield every JSON value of a text that could be the answer, outermost first, without prose and fences."""
+    starts = [bracket.start() for bracket in re.finditer(r"[{\[]", text)][: _MAX_STARTS * 20]
+    end = tries = 0
+    for start in starts:
+        if start < end or tries == _MAX_STARTS:
+            continue
+        tries += 1
+        for version in (text[start:], _EXTRA_COMMA.sub(r"\1", text[start:])):
+            try:
+                value, length = _DECODER.raw_decode(version)
+            except (ValueError, RecursionError):
+                continue
+            end = start + length
+            yield value
+            break
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Instructions for a model, and the version that is stored with each answer."""
+
+    text: str
+    version: str
+
+
+@cache
+def load(name: str) -> Prompt:
+    """Return the prompt of a name. A changed text needs a new version: memories name the version."""
+    file = resources.files("claude_mem_lite") / "prompts" / f"{name}.md"
+    version, _, text = file.read_text("utf-8").partition("\n")
+    return Prompt(text.strip(), version.strip())
+
+
 _STRING: JsonObject = {"type": "string"}
 _STRINGS: JsonObject = {"type": "array", "items": _STRING}
 
 
 def _object(**members: JsonObject) -> JsonObject:
-    """Return a schema that every provider's strict mode takes: all members required, none besides."""
+    """Return a schema for the strict mode of every provider: all members required, no others allowed."""
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
@@ -86,7 +129,7 @@ _TURN_WITH_LESSONS = _object(**_PARTS, lessons={"type": "array", "items": _LESSO
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """Material of one question about a turn."""
+    """Material of one request about a turn."""
 
     goal: str
     """The session's first request."""
@@ -94,7 +137,7 @@ class TurnRequest:
     """Titles of the session's memories so far, oldest first."""
     digest: str
     files_edited: tuple[str, ...] = ()
-    """The files the turn changed: a memory names no other."""
+    """The files that the turn changed: a memory names no other files."""
     prompt: str = ""
     sentences: tuple[str, ...] = ()
     """The sentences of the prompt that may be lessons."""
@@ -102,19 +145,19 @@ class TurnRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Memories of one turn and the summary of its session, by a model."""
+class TurnAnswer:
+    """Memories of one turn and summary of its session, by a model."""
 
     drafts: tuple[Draft, ...]
     summary: SessionSummary | None
-    """The session so far, without its files; None when the answer held none."""
+    """The session so far, without files; None for an answer without a summary."""
     usage: Usage
     prompt_version: str
     lessons: tuple[ModelLesson, ...] = ()
 
 
-def ask(provider: Provider, request: TurnRequest) -> Told:
-    """Make one call. ModelUnavailable when trying again may help, ModelRefused when the answer cannot be used."""
+def ask(provider: Provider, request: TurnRequest) -> TurnAnswer:
+    """Make one call. ModelUnavailable when a retry may help, ModelRefused for an unusable answer."""
     message = message_of(request)
     schema = _TURN_WITH_LESSONS if request.sentences else _TURN
     done = provider.complete(instructions_of(request), message, schema, MAX_TURN_TOKENS)
@@ -123,17 +166,17 @@ def ask(provider: Provider, request: TurnRequest) -> Told:
     if answer is None or drafts is None:
         raise ModelRefused(f"{provider.name} gave an answer that cannot be used", OTHER_MODEL, done.usage)
     lessons = read_lessons(answer, request.prompt, request.sentences, message)
-    return Told(drafts, read_summary(answer, message), done.usage, load("turn").version, lessons)
+    return TurnAnswer(drafts, read_summary(answer, message), done.usage, load("turn").version, lessons)
 
 
 def instructions_of(request: TurnRequest) -> str:
-    """Return the prompt about a turn; the part about lessons only where a sentence may be one."""
+    """Return the prompt about a turn, with the part about lessons only for sentences that may be lessons."""
     more = [load("lessons").text] if request.sentences else []
     return "\n\n".join((load("turn").text, *more))
 
 
 def ask_summary(provider: Provider, material: str) -> tuple[SessionSummary, Usage, str]:
-    """Return the summary of a session from its material, the usage of the call, and the version of the prompt."""
+    """Return the summary of a session from the material, the usage of the call, and the version of the prompt."""
     prompt = load("session")
     message = redact(clip(material, MAX_MATERIAL))
     done = provider.complete(prompt.text, message, _SESSION, MAX_SUMMARY_TOKENS)
@@ -145,9 +188,9 @@ def ask_summary(provider: Provider, material: str) -> tuple[SessionSummary, Usag
 
 
 def message_of(request: TurnRequest) -> str:
-    """Return the message about a turn that is sent with the prompt, redacted once more as a whole."""
+    """Return the message about a turn, redacted once more as a whole."""
     goal = within(one_line(request.goal), _MAX_GOAL)
-    begun = goal[:60].rstrip(" .!?…")  # rules end a request with a full stop, the user may not
+    begun = goal[:60].rstrip(" .!?…")  # rules end a request with a full stop
     parts = [] if begun in one_line(request.digest[:1_000]) else [f"Goal of the session: {goal}"]
     titles = _newest(request.titles)
     parts += ["\n".join(("Titles so far:", *(f"- {title}" for title in titles)))] if titles else []
@@ -168,57 +211,57 @@ def _newest(titles: Sequence[str]) -> list[str]:
     return kept[::-1]
 
 
-def joined(rules: tuple[Draft, ...], told: tuple[Draft, ...]) -> tuple[Draft, ...]:
-    """Return the drafts to store of a turn that a model told.
+def merge_drafts(rules: tuple[Draft, ...], answered: tuple[Draft, ...]) -> tuple[Draft, ...]:
+    """Return the drafts to store for a turn with an answer of a model.
 
-    The model's drafts, each with the exact facts of the rules' drafts that it retells, and drafts that rules alone can
-    make: the user's choices, text of foreign origin, and errors that can be recognised but were not retold. When the
-    model found nothing worth remembering, the rules' drafts stay: readers saw a memory too in .94 of their turns."""
-    if not told:
+    The drafts of the model, each with the exact facts of the matching drafts of rules, and drafts that only rules can
+    make: the user's choices, foreign text, and errors with a fingerprint that the model left out. When the model found
+    no memory, the drafts of rules stay: readers saw a memory too in .94 of these turns."""
+    if not answered:
         return rules
     kept: list[Draft] = []
-    retold: dict[int, list[Draft]] = {}
+    matching: dict[int, list[Draft]] = {}
     for draft in rules:
-        best = max(range(len(told)), key=lambda at: _likeness(draft, told[at]))
-        if draft.origin in _KEPT_ORIGINS or _is_left_out(draft, told[best]):
+        best = max(range(len(answered)), key=lambda at: _likeness(draft, answered[at]))
+        if draft.origin in _KEPT_ORIGINS or _is_left_out(draft, answered[best]):
             kept.append(draft)
         else:
-            retold.setdefault(best, []).append(draft)
-    return (*(_with_facts(draft, retold.get(at, ())) for at, draft in enumerate(told)), *kept)
+            matching.setdefault(best, []).append(draft)
+    return (*(_with_facts(draft, matching.get(at, ())) for at, draft in enumerate(answered)), *kept)
 
 
 def _is_left_out(draft: Draft, nearest: Draft) -> bool:
-    """Return whether an error is known by its fingerprint and no draft is about it: no other draft may carry it."""
+    """Return whether a draft has the fingerprint of an error and the nearest draft is about something else."""
     if all(map(read_anchor, draft.anchors)):
-        return False  # tied to code, if to anything
+        return False  # anchored to code only
     return _likeness(draft, nearest) < _MIN_LIKENESS
 
 
 def _likeness(draft: Draft, other: Draft) -> float:
-    """Return how surely two drafts are about the same thing, by their files, words and sort."""
-    said, retold = (f"{one.title} {one.summary} {' '.join(one.facts)}" for one in (draft, other))
+    """Return the likeness of two drafts, by files, words and sort."""
+    own_text, other_text = (f"{each.title} {each.summary} {' '.join(each.facts)}" for each in (draft, other))
     shared = len(set(draft.files) & set(other.files)) / len(draft.files) if draft.files else 0.0
-    words = max(overlap(draft.title, retold), overlap(other.title, said))
+    words = max(overlap(draft.title, other_text), overlap(other.title, own_text))
     is_same_sort = draft.kind == other.kind or (draft.kind in WORK_KINDS) == (other.kind in WORK_KINDS)
     return words + shared + (0.05 if is_same_sort else 0.0)
 
 
-def _with_facts(told: Draft, rules: Sequence[Draft]) -> Draft:
-    """Return a model's draft with the exact facts of rules about the same work; what is too much goes to the detail."""
+def _with_facts(answered: Draft, rules: Sequence[Draft]) -> Draft:
+    """Return a draft of the model with the exact facts of rules about the same work; the rest goes to the detail."""
     if not rules:
-        return told
-    every = (told, *rules)
-    made = make_draft(
-        told.kind,
-        told.title,
-        told.summary,
+        return answered
+    every = (answered, *rules)
+    joined_draft = make_draft(
+        answered.kind,
+        answered.title,
+        answered.summary,
         facts=[fact for draft in every for fact in draft.facts],
         files=[path for draft in every for path in draft.files],
         symbols=[symbol for draft in every for symbol in draft.symbols],
         anchors=[anchor for draft in every for anchor in draft.anchors],
-        origin=told.origin,
+        origin=answered.origin,
         confidence=max(draft.confidence for draft in every),
     )
-    more = [fact for draft in rules for fact in draft.facts if fact not in made.facts]
-    details = [told.detail, *more, *(draft.detail for draft in rules)]
-    return replace(made, detail=clip("\n".join(filter(None, dict.fromkeys(details))), MAX_DETAIL_LENGTH))
+    more = [fact for draft in rules for fact in draft.facts if fact not in joined_draft.facts]
+    details = [answered.detail, *more, *(draft.detail for draft in rules)]
+    return replace(joined_draft, detail=clip("\n".join(filter(None, dict.fromkeys(details))), MAX_DETAIL_LENGTH))

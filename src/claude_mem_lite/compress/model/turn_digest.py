@@ -1,7 +1,7 @@
-"""Digest of a turn: the material of its memories, which a model gets instead of the raw output.
+"""Digest of a turn for a model, instead of the raw output.
 
-Request, plan, choices of the user, edits, runs with their errors, commits and the closing message. Text from the web
-and from foreign tools is left out: retold by a model, it would pass for the agent's own words."""
+Request, plan, choices of the user, edits, runs with errors, commits and the closing message. Text from the web and from
+foreign tools is left out: in the answer of a model, foreign text would look like the agent's own words."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,23 +13,25 @@ from claude_mem_lite.compress.prose.drafts import prompt_text
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.toolcalls import shell
 from claude_mem_lite.compress.toolcalls.diagnostics import last_line
+from claude_mem_lite.compress.toolcalls.edit_states import read_hunks
 from claude_mem_lite.compress.toolcalls.edits import describe, merge
-from claude_mem_lite.compress.toolcalls.payload_fields import folder_of, typed_command
-from claude_mem_lite.compress.toolcalls.provenance import Hearsay, only_source, source_of
-from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, Edited, Ran, Step
+from claude_mem_lite.compress.toolcalls.payload_fields import closing_message, fields, shorten_paths, typed_command
+from claude_mem_lite.compress.toolcalls.provenance import ForeignText, only_source, source_of
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, FileEdited, Ran, Step
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import JsonValue, ToolCall, Turn, TurnDigest, text
+from claude_mem_lite.models import JsonValue, ToolCall, Turn, text
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, within
+from claude_mem_lite.turn_digest import TurnDigest
 
 MAX_DIGEST = 32_000
-# Of 388 turns of real work 229 are asked about with these, and 8 tokens sent for 100 that the agent saw and wrote.
+# With these values, 229 of 388 turns of real work are sent, with 8 tokens for 100 that the agent saw and wrote.
 _MIN_ROOM = 2_000
 _SHARE = 0.06
 MIN_RAW = 5_000
 _MIN_CLOSING = 400
-# Shares of the room when there is too much of everything; what one part does not need goes to the next.
+# Shares of the room when all parts exceed it; unused room goes to the next part.
 _SHARES = {
     "closing": 0.36, "commits": 0.16, "asked": 0.12, "runs": 0.15, "answers": 0.05, "plan": 0.02, "edits": 0.10,
     "reports": 0.04,
@@ -40,7 +42,7 @@ _MAX_LINES = 400
 _MAX_TESTS = 6
 _MAX_COMMITS = 12
 _REPORTS_PART = 4
-"""Part of the room for reports of sub-agents when other parts leave it to them."""
+"""Part of the room for reports of sub-agents when other parts leave room."""
 _SEEN_ELSEWHERE = ("originalFile", "originalFileContents", "oldString", "newString", "structuredPatch", "oldTodos")
 _SAYS_NOTHING = lazy(r"[\W_\d]*|(?:import|from|use|using|package|include|require)\b.*")
 
@@ -54,43 +56,44 @@ class _Work:
 
 
 def digest_of(turn: Turn, digest: TurnDigest, raw_chars: int | None = None, *, limit: int = MAX_DIGEST) -> str:
-    """Return the turn in short, redacted once more, long parts by head and tail; its size follows that of the turn."""
+    """Return the digest, redacted once more, with long parts clipped; the size follows the size of the turn."""
     raw = raw_size(turn) if raw_chars is None else raw_chars
     room = min(int(_MIN_ROOM + raw * _SHARE), limit)
     work = [_Work(event.tool, read_steps(event)) for event in turn.events if event.tool]
-    others = Hearsay(turn.events)
-    steps = [step for one in work for step in one.steps]
+    foreign = ForeignText(turn.events)
+    steps = [step for item in work for step in item.steps]
     agreed = [step.plan for step in steps if isinstance(step, Agreed)]
     parts = {
         "asked": ("Asked:", prompt_text(turn.prompt) or one_line(turn.prompt)),
         "plan": ("Plan:", "\n".join(map(one_line, plan_headings(turn.prompt, agreed)))),
-        "answers": ("The user chose:", "\n".join(_answers(steps, others.own(digest.open_tasks or ())))),
+        "answers": ("The user chose:", "\n".join(_answers(steps, foreign.own(digest.open_tasks or ())))),
         "edits": ("Edited:", _edits(work, int(room * _SHARES["edits"]))),
         "runs": ("Ran:", "\n".join(_runs(work))),
         "commits": ("Committed:", "\n".join(_commits(steps))),
-        "reports": ("Sub-agents reported:", _reports(turn, steps, others, room // _REPORTS_PART)),
-        "closing": ("Said at the end:", _closing(turn, others)),
+        "reports": ("Sub-agents reported:", _reports(turn, steps, foreign, room // _REPORTS_PART)),
+        "closing": ("Said at the end:", _closing(turn, foreign)),
     }
     limits = _limits({name: len(body) for name, (_, body) in parts.items()}, room)
     written = "\n\n".join(f"{title}\n{clip(body, limits[name])}" for name, (title, body) in parts.items() if body)
-    first = next((event for event in turn.events if event.cwd), None)
-    return clip(redact(folder_of(first).shorten(written) if first else written), limit)
+    return clip(redact(shorten_paths(written, turn.events)), limit)
 
 
 def is_worth_asking(turn: Turn, digest: TurnDigest) -> bool:
-    """Return whether a turn holds so much that a model may tell it better than rules did.
+    """Return whether a turn is large enough for a model to improve the memories of rules.
 
-    A finding that comes from others alone keeps their origin, so a model does not retell it."""
+    A turn with foreign sources only is not sent: its findings keep their origin."""
     if raw_size(turn) < MIN_RAW or only_source(turn.events):
         return False
-    return bool(digest.drafts or digest.files_edited) or len(_closing(turn, Hearsay(turn.events))) >= _MIN_CLOSING
+    return bool(digest.drafts or digest.files_edited) or len(_closing(turn, ForeignText(turn.events))) >= _MIN_CLOSING
 
 
 def raw_size(turn: Turn) -> int:
-    """Return about how many characters the agent saw and wrote in a turn."""
-    said = sum(len(event.message or "") for event in turn.events)
+    """Return the approximate number of characters that the agent saw and wrote in a turn."""
+    messages = sum(len(event.message or "") for event in turn.events)
     calls = [event.tool for event in turn.events if event.tool]
-    return len(turn.prompt) + said + sum(_length(call.input) + _length(call.response or call.error) for call in calls)
+    return (
+        len(turn.prompt) + messages + sum(_length(call.input) + _length(call.response or call.error) for call in calls)
+    )
 
 
 def _length(value: JsonValue, depth: int = 0) -> int:
@@ -104,7 +107,7 @@ def _length(value: JsonValue, depth: int = 0) -> int:
 
 
 def _limits(lengths: Mapping[str, int], room: int) -> dict[str, int]:
-    """Return the limit of each part: its share, and what others leave over, in the order of the shares."""
+    """Return the limit of each part: the share, and unused room in the order of the shares."""
     limits = {name: min(lengths[name], int(room * share)) for name, share in _SHARES.items()}
     left = room - sum(limits.values())
     for name in limits:
@@ -115,32 +118,28 @@ def _limits(lengths: Mapping[str, int], room: int) -> dict[str, int]:
 
 
 def _edits(work: Sequence[_Work], room: int) -> str:
-    """Return each file with the names of what changed in it, and as many of the changed lines as fit."""
+    """Return each file with the names of changed symbols, and as many changed lines as fit."""
     lines: dict[str, list[str]] = {}
     changes = []
-    for one in work:
-        for step in one.steps:
-            if isinstance(step, Edited):
+    for item in work:
+        for step in item.steps:
+            if isinstance(step, FileEdited):
                 changes.append(step.change)
-                lines.setdefault(step.change.path, []).extend(_changed_lines(one.call))
+                lines.setdefault(step.change.path, []).extend(_changed_lines(item.call))
     merged = merge(changes)
     each = room // max(len(merged), 1)
     return "\n".join("\n".join((describe(change), *_fitting(lines[change.path], each))) for change in merged)
 
 
 def _changed_lines(call: ToolCall) -> list[str]:
-    """Return the lines that an edit took out and put in, as far as they say something."""
-    response = call.response if isinstance(call.response, Mapping) else {}
-    patch = response.get("structuredPatch")
-    found: list[str] = []
-    for hunk in patch if isinstance(patch, list) else ():
-        given = hunk.get("lines") if isinstance(hunk, Mapping) else None
-        found += [text(line) for line in given if text(line)[:1] in ("+", "-")] if isinstance(given, list) else []
-    if not found:
-        found = [f"-{line}" for line in text(call.input.get("old_string")).split("\n")]
-        found += [f"+{line}" for line in text(call.input.get("new_string")).split("\n")]
-    short = [f"{line[:1]} {within(one_line(line[1:]), _MAX_LINE)}" for line in found[:_MAX_LINES]]
-    # Moved or only indented anew: the same words on both sides.
+    """Return the removed and added lines of an edit, without empty and moved lines."""
+    hunks = read_hunks(fields(call.response).get("structuredPatch"))
+    lines = [line for hunk in hunks for line in hunk.lines if line[:1] in ("+", "-")]
+    if not lines:
+        lines = [f"-{line}" for line in text(call.input.get("old_string")).split("\n")]
+        lines += [f"+{line}" for line in text(call.input.get("new_string")).split("\n")]
+    short = [f"{line[:1]} {within(one_line(line[1:]), _MAX_LINE)}" for line in lines[:_MAX_LINES]]
+    # Moved or reindented lines: the same words on both sides.
     both = {line[1:] for line in short if line[0] == "-"} & {line[1:] for line in short if line[0] == "+"}
     return [line for line in short if line[1:] not in both and not _SAYS_NOTHING.fullmatch(line[2:])]
 
@@ -154,15 +153,15 @@ def _fitting(lines: Sequence[str], room: int) -> Iterator[str]:
 
 
 def _runs(work: Sequence[_Work]) -> Iterator[str]:
-    """Yield the results of commands: of those that try the same thing, the first that failed and the last."""
-    runs = [(one.call, step) for one in work for step in one.steps if isinstance(step, Ran)]
-    telling = [(call, ran) for call, ran in runs if ran.role not in ("explore", "files") and not ran.commits]
-    last = {ran.goal: at for at, (_, ran) in enumerate(telling)}
+    """Yield the results of commands: for each goal, the first failure and the last run."""
+    runs = [(item.call, step) for item in work for step in item.steps if isinstance(step, Ran)]
+    relevant = [(call, ran) for call, ran in runs if ran.role not in ("explore", "files") and not ran.commits]
+    last = {ran.goal: at for at, (_, ran) in enumerate(relevant)}
     failed: dict[str, int] = {}
-    for at, (_, ran) in enumerate(telling):
+    for at, (_, ran) in enumerate(relevant):
         if ran.failed:
             failed.setdefault(ran.goal, at)
-    for at, (call, ran) in enumerate(telling):
+    for at, (call, ran) in enumerate(relevant):
         if at in (last[ran.goal], failed.get(ran.goal)):
             code = f" (exit {ran.code})" if ran.code else ""
             result = "" if shell.fetches(typed_command(call)) else _result(ran)
@@ -182,22 +181,22 @@ def _result(ran: Ran) -> str:
 
 
 def _commits(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield the last commits, each with its subject and the lines of its body."""
+    """Yield the last commits, each with subject and body."""
     commits = [commit for step in steps if isinstance(step, Ran) for commit in step.commits]
     for commit in commits[-_MAX_COMMITS:]:
         body = _dense(without_trailers(commit.body)).split("\n")
         yield "\n  ".join((f"- {one_line(commit.subject)}", *body)).rstrip()
 
 
-def _reports(turn: Turn, steps: Sequence[Step], others: Hearsay, room: int) -> str:
-    """Return the findings of sub-agents in the project: their closing messages, else the answers to their caller."""
+def _reports(turn: Turn, steps: Sequence[Step], foreign: ForeignText, room: int) -> str:
+    """Return the findings of sub-agents in the project: closing messages, else answers to the caller."""
     ends = [event for event in turn.events if event.kind == "SubagentStop" and event.message]
-    said = [("", event.message or "") for event in ends if source_of(event, turn.events) is None]
+    messages = [("", event.message or "") for event in ends if source_of(event, turn.events) is None]
     tasks = [step for step in steps if isinstance(step, Delegated)]
-    given = said if ends else [(step.task, step.answer) for step in tasks]
-    each = max(room // max(len(given), 1), 300)
-    told = ((task, others.without(_dense(answer))) for task, answer in given[:10])
-    return "\n".join(f"- {task}{': ' if task else ''}{clip(answer, each)}" for task, answer in told if answer)
+    reports = messages if ends else [(step.task, step.answer) for step in tasks]
+    each = max(room // max(len(reports), 1), 300)
+    cleaned = ((task, foreign.without(_dense(answer))) for task, answer in reports[:10])
+    return "\n".join(f"- {task}{': ' if task else ''}{clip(answer, each)}" for task, answer in cleaned if answer)
 
 
 def _answers(steps: Sequence[Step], open_tasks: Sequence[str]) -> Iterator[str]:
@@ -208,15 +207,11 @@ def _answers(steps: Sequence[Step], open_tasks: Sequence[str]) -> Iterator[str]:
         yield f"- still on the to-do list: {within('; '.join(open_tasks), 300)}"
 
 
-def _closing(turn: Turn, others: Hearsay) -> str:
-    """Return the closing message without the words of others; an API error is none."""
-    for event in reversed(turn.events):
-        if event.kind == "Stop" and event.message:
-            return others.without(_dense(event.message))
-    return ""
+def _closing(turn: Turn, foreign: ForeignText) -> str:
+    return foreign.without(_dense(closing_message(turn.events)))
 
 
 def _dense(message: str) -> str:
-    """Return a message without blank lines and rules."""
+    """Return a message without blank lines and horizontal rules."""
     lines = (" ".join(line.split()) for line in clean(clip(message, 2 * MAX_DIGEST)).split("\n"))
     return "\n".join(line for line in lines if re.search(r"\w", line))

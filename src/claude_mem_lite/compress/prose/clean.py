@@ -1,6 +1,6 @@
-"""Text from terminals, files and pages made fit to be read and stored: noise out, every cut marked.
+"""Text from terminals, files and pages, cleaned for reading and storing: without noise, with every cut marked.
 
-Called on everything that compression looks at; never raises, whatever the text holds."""
+Called on all text that compression reads; never raises on any text."""
 
 import re
 
@@ -11,7 +11,7 @@ _OWN_BLOCKS = (
     ("--- memory (", "--- end memory ---"),
     ("--- the user's standing rules (", "--- end rules ---"),
 )
-# A line erased, or the cursor put to its beginning: what comes next is written over it.
+# Codes that erase a line or move the cursor to the beginning: the following text overwrites the line.
 _REWOUND = lazy(r"(?:\x1b\[|\x9b)(?:2K|[01]?G|\d{0,3}F)")
 _ESCAPES = lazy(
     r"(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # titles, links, images
@@ -25,7 +25,7 @@ _CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u
 _SURROGATES = lazy(r"[\ud800-\udfff]")
 _BLANK_LINES = lazy(r"\n(?:[ \t]*\n){2,}")
 
-# Only from the beginning of a run: tried at each of its characters it would take the square of its length.
+# Only from the beginning of a run: matching at each character would take quadratic time.
 _BASE64 = lazy(r"(?<![A-Za-z0-9+/_-])(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{200,}={0,2}")
 _WORDY = lazy(r"[-_/][a-z]{2,}[-_/]")
 
@@ -35,7 +35,7 @@ _MARK = "… ({:,} characters cut) …"
 
 
 def clean(text: str) -> str:
-    """Return the text without terminal noise, encoded blobs and our own injected block."""
+    """Return the text without terminal noise, encoded blobs and injected blocks of claude-mem-lite."""
     text = _SURROGATES.sub("\ufffd", text)
     if _HAS_ESCAPES.search(text):
         text = _ESCAPES.sub("", _REWOUND.sub("\r", text))
@@ -52,12 +52,12 @@ def clean(text: str) -> str:
 
 
 def storable(text: str) -> str:
-    """The text without what no database takes: control characters and lone surrogates."""
+    """Return the text without control characters and lone surrogates, which a database refuses."""
     return _CONTROLS.sub("", _SURROGATES.sub("\ufffd", text))
 
 
 def clip(text: str, limit: int) -> str:
-    """At most `limit` characters: head and tail kept, the cut marked with how much is missing."""
+    """Return head and tail of a text, at most `limit` characters, with a mark of the cut."""
     if len(text) <= limit:
         return text
     room = limit - len(_MARK.format(len(text))) - 2
@@ -69,22 +69,21 @@ def clip(text: str, limit: int) -> str:
 
 
 def _last_state(line: str) -> str:
-    """What a terminal shows of a line that was written over."""
+    """Return the visible text of an overwritten line."""
     if "\r" not in line:
         return line
-    states = [state for state in line.split("\r") if state.strip()]
-    return states[-1] if states else ""
+    return next((state for state in reversed(line.split("\r")) if state.strip()), "")
 
 
 def without_own_blocks(text: str) -> str:
-    """The text without the context that this product gave."""
+    """Return the text without injected blocks of claude-mem-lite."""
     for begin, end in _OWN_BLOCKS:
         kept: list[str] = []
         after = 0
         while (at := text.find(begin, after)) >= 0:
             stop = text.find(end, at)
             if stop < 0:
-                # An unclosed block is still ours: it was cut off on its way.
+                # An unclosed block was truncated.
                 text = text[:at] if begin.startswith("<") else text
                 break
             kept.append(text[after:at])
@@ -102,8 +101,8 @@ def _short_line(line: str) -> str:
     return clip(line, _VERY_LONG_LINE).replace("\n", " ")
 
 
-def _cut_base64(found: re.Match[str]) -> str:
-    blob = found[0]
+def _cut_base64(match: re.Match[str]) -> str:
+    blob = match[0]
     if not blob.startswith("data:") and (
         len(set(blob[:400])) < 12 or _WORDY.search(blob[:200]) or not any(c.isdigit() for c in blob)
     ):

@@ -1,11 +1,11 @@
-"""The last step before a memory: texts put together within their limits, and the prose of a prompt."""
+"""Drafts within the limits of a memory, quotes of the user in a detail, and the prose of a prompt."""
 
 import re
 from collections.abc import Iterable
 
-from claude_mem_lite.agents.injected_markup import INJECTED_TAGS, INTERRUPTED, NOT_TYPED, NOTIFICATION, without_tags
+from claude_mem_lite.agents.claude_code import INJECTED_TAGS, INTERRUPTED, NOT_TYPED, NOTIFICATION, without_tags
 from claude_mem_lite.compress.prose.clean import clean, clip, storable
-from claude_mem_lite.compress.prose.markdown import passages
+from claude_mem_lite.compress.prose.markdown import markdown_blocks
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import (
     MAX_ANCHORS,
@@ -20,6 +20,8 @@ from claude_mem_lite.models import (
 )
 from claude_mem_lite.text import one_line, within
 
+SAID_LEAD = "The user said"
+_QUOTED = lazy(r'said(?: on \S+)?: "([^"\n]*)"')
 MAX_SUMMARY_LENGTH = 1_000
 MAX_FACT_LENGTH = 240
 _MAX_SYMBOLS = 40
@@ -38,7 +40,24 @@ _NOT_PROSE = lazy(
     r"^\s*(?:at |File \"|Traceback|\d+\s*[|→]|[+-]{3} |diff --git|@@|[│├└┌╭╰>$❯]|\S+:\d+:\d+)|[{}\[\]\\|]{3,}"
 )
 _NOT_TYPED = (*NOT_TYPED, NOTIFICATION, INTERRUPTED)
-_NOT_SAID = (*INJECTED_TAGS, "command-message", "command-name", "command-args")
+_REMOVED_TAGS = (*INJECTED_TAGS, "command-message", "command-name", "command-args")
+
+
+def quote_line(sentence: str, lead: str = SAID_LEAD, date: str = "") -> str:
+    """Return a line with a sentence of the user, for a lead that ends with `said`."""
+    return f'{lead}{f" on {date}" if date else ""}: "{sentence}"'
+
+
+def quoted_in(detail: str) -> list[str]:
+    """Return the quoted sentences of a detail."""
+    return _QUOTED.findall(detail)
+
+
+def is_quote_of(line: str, sentence: str) -> bool:
+    """Return True if a line quotes a sentence; the limit of a detail may have cut the line."""
+    quoted = line.partition(': "')[2]
+    is_cut = line.endswith("…") and sentence.startswith(quoted[:-1])
+    return bool(quoted) and (is_cut or quoted.startswith(f'{sentence}"'))
 
 
 def make_draft(
@@ -54,7 +73,7 @@ def make_draft(
     origin: Origin = "assistant",
     confidence: float = 0.7,
 ) -> Draft:
-    """A draft within the limits of a memory."""
+    """Return a draft within the limits of a memory."""
     tidy_facts = (within(_tidy(fact), MAX_FACT_LENGTH) for fact in facts)
     return Draft(
         kind=kind,
@@ -71,24 +90,20 @@ def make_draft(
 
 
 def prompt_text(prompt: str) -> str:
-    """The prose of a prompt on one line, without pasted logs, code and what clients add; '' when it says nothing."""
+    """Return the prose of a prompt on one line, without logs, code and texts of the client; '' for a vague prompt."""
     if prompt.lstrip().startswith(_NOT_TYPED):
         return ""
-    text = without_tags(_PRIVATE.sub(" ", clip(clean(prompt), 20_000)), _NOT_SAID)
+    text = without_tags(_PRIVATE.sub(" ", clip(clean(prompt), 20_000)), _REMOVED_TAGS)
     lines = [line for line in text.split("\n") if not _NOT_PROSE.search(line[:300])]
-    found = [
-        f"{passage.text}." if passage.kind == "heading" else passage.text
-        for passage in passages("\n".join(lines))
-        if passage.kind != "row"
-    ]
-    said = " ".join(found)
-    if _BARE_COMMAND.match(said):
-        return ""
-    return "" if not re.search(r"\w", said) or (_VAGUE_PROMPT.match(said[:200]) and len(said) < 200) else said
+    blocks = (block for block in markdown_blocks("\n".join(lines)) if block.kind != "row")
+    prose = " ".join(f"{block.text}." if block.kind == "heading" else block.text for block in blocks)
+    is_vague = len(prose) < 200 and _VAGUE_PROMPT.match(prose)
+    return "" if is_vague or _BARE_COMMAND.match(prose) or not re.search(r"\w", prose) else prose
 
 
 def whole_sentences(parts: Iterable[str], limit: int) -> str:
-    """As many sentences as fit, each with its end; the first one cut after a clause when it alone is too long."""
+    """Return as many sentences as fit, each with a full stop; a first sentence that is too long is cut after a
+    clause."""
     text = ""
     for part in parts:
         piece = one_line(part).rstrip(" :;,-")
@@ -107,15 +122,15 @@ def _ended(piece: str) -> str:
 
 
 def whole_clauses(text: str, limit: int) -> str:
-    """The text, or as many of its clauses as fit; cut between words when not even the first does."""
+    """Return a text, or as many clauses as fit; a first clause that is too long is cut between words."""
     if len(text) <= limit:
         return text
-    ends = [found.start() for found in _CLAUSE_END.finditer(text, limit // 3, limit)]
+    ends = [match.start() for match in _CLAUSE_END.finditer(text, limit // 3, limit)]
     return _closed(text[: ends[-1]].rstrip(" ,;:–—-")) if ends else within(text, limit)
 
 
 def _closed(text: str) -> str:
-    """The text without a bracket that a cut has left open."""
+    """Return a text without a bracket that a cut left open."""
     start = text.rfind("(")
     return text[:start].rstrip(" ,;:–—-") if start > 0 and ")" not in text[start:] else text
 

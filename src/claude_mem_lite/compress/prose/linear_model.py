@@ -1,4 +1,4 @@
-"""Small logistic models, learned by `training/` and kept in a file of the package; numpy alone runs them."""
+"""Small logistic models, learned by `training/` and stored in the package; numpy alone runs them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ class Linear:
 
         size = len(self.vocabulary)
         logits = np.asarray(numbers, dtype=np.float32) @ self.weights[size:-1] + self.weights[-1]
-        for row, found in enumerate(grams):
-            known = sorted({self.vocabulary[gram] for gram in found if gram in self.vocabulary})
+        for row, words in enumerate(grams):
+            known = sorted({self.vocabulary[gram] for gram in words if gram in self.vocabulary})
             if known:
                 logits[row] += self.weights[known].sum(axis=0) / len(known) ** 0.5
         result: Scores = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
@@ -35,7 +35,7 @@ class Linear:
 
 
 def load_models(path: Path) -> dict[str, Linear]:
-    """Return the models that a file holds, by name."""
+    """Return the models of a file by name."""
     import numpy as np
 
     with np.load(path) as held:
@@ -50,7 +50,7 @@ def load_models(path: Path) -> dict[str, Linear]:
 
 
 def save_models(models: Mapping[str, Linear], path: Path) -> None:
-    """Write models to a file; weights are halved to 16 bits."""
+    """Write models to a file, with weights of 16 bits."""
     import numpy as np
 
     arrays: dict[str, NDArray[np.generic]] = {}

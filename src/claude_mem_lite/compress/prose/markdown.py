@@ -1,18 +1,18 @@
-"""Markdown as an assistant writes it -> plain passages and sentences. Code blocks are left out."""
+"""Markdown of an assistant -> plain blocks and sentences. Code blocks are left out."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from claude_mem_lite.lazy_regex import lazy
 
-PassageKind = Literal["heading", "text", "item", "todo", "row", "quote"]
+BlockKind = Literal["heading", "text", "item", "todo", "row", "quote"]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """One paragraph, list item, open checkbox or table row in plain text, with the heading it stands under."""
+class MarkdownBlock:
+    """One paragraph, list item, open checkbox or table row in plain text, with the heading above."""
 
-    kind: PassageKind
+    kind: BlockKind
     text: str
     under: str = ""
 
@@ -24,7 +24,7 @@ _ITEM = lazy(r"\s*(?:[-*+•◦▪]|\d{1,3}[.)]|[✓✔✅☑✗❌→➜])\s+(?
 _ROW = lazy(r"\s*\|(.+)\|\s*$")
 _TABLE_RULE = lazy(r"[\s|:+-]+$")
 _RULE = lazy(r"\s*(?:[-*_=─━]\s*){3,}$")
-# Only tags of HTML: `<your name>` and `Option<String>` are the author's words.
+# Only tags of HTML: `<your name>` and `Option<String>` are text.
 _TAG = lazy(
     r"(?i)</?(?:a|b|i|p|br|hr|em|code|pre|kbd|sub|sup|div|span|strong|details|summary|img|h[1-6]|ul|ol|li|table|tr"
     r"|td|th"
@@ -33,18 +33,18 @@ _TAG = lazy(
 _IMAGE = lazy(r"!\[[^\]\n]{0,200}\]\([^)\s]{0,500}\)")
 _LINK = lazy(r"\[([^\]\n]{1,300})\]\(([^)\s]{1,500})\)")
 _EMPHASIS = lazy(r"(?<![\w*/.])(\*\*\*|\*\*|\*)(?=[^\s)\],;])([^*\n]{1,400}?)(?<=[^\s(\[,])\1(?![\w*/.])")
-# `**/*.py` and `f(x, **options)` are code; any other pair of asterisks is half of what was bold.
+# `**/*.py` and `f(x, **options)` are code; any other pair of asterisks is half of bold text.
 _HALF_BOLD = lazy(r"(?<![/(*])(?<!, )\*\*(?![/*]|kwargs\b)")
 # `__init__` is a name; only several words between underscores are bold.
 _UNDERLINED = lazy(r"(?<!\w)__(\S[^_\n]{0,200} [^_\n]{0,200}\S)__(?!\w)")
 _CODE_SPAN = lazy(r"`([^`\n]{1,400})`")
-# Code that reads like prose without its backticks: `count`, `git push`. At the beginning it would be capitalised.
+# Code that looks like prose without backticks: `count`, `git push`. At the beginning it would be capitalised.
 _LIKE_PROSE = lazy(r"[a-z][a-z0-9-]*(?: [\w./:=@-]+){0,4}")
 _LEADING_SIGNS = lazy(r"^[\s\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f•▪●○·]+(?=\S)")
 _SPACES = lazy(r"\s+")
 
 _SENTENCE_END = lazy(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9/~<@#$_.`-])|(?<=\w[.?])\s+(?=[a-z])|(?<=[。！？])\s*")
-# Where a period ends no sentence: abbreviations, and what counts a list. A value at the end of a sentence does.
+# Periods that end no sentence: abbreviations and list numbers. A period behind a value ends the sentence.
 _ABBREVIATION = lazy(
     r"(?:\b(?:e\.g|i\.e|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|fig|[A-Z]\.[A-Z])|[:;(]\s*\d{1,3}|(?:^|[:;(])\s*[A-Za-z])\.$"
 )
@@ -52,36 +52,36 @@ _LIST_NUMBER = lazy(r"\d{1,3}\.")
 _OPEN_BEFORE_SMALL = lazy(r"(?:\betc|\.\.)\.$")
 _CODE_WORD = lazy(r"[^A-Za-z]*[A-Za-z][^A-Za-z]*|.*(?:[_./:()\[\]{}<>=$@#`\\|+*\d]|[a-z][A-Z]).*")
 _ARTICLE = lazy(r"a [A-Za-z`]")
-# Programs whose names are no words of the language: `go`, `make` and `just` are.
+# Programs with names that are no English words, as `go`, `make` and `just` are.
 _PROGRAMS = frozenset(
     """npm npx pnpm yarn bun deno tsc eslint vite vitest jest mocha webpack esbuild pip pipx uv poetry pytest mypy
     pyright ruff flake8 pylint isort cargo rustc rustfmt gofmt gradle mvn maven javac dotnet rspec rubocop bundler
     phpunit ctest cmake gcc clang ld git gh docker kubectl helm terraform ansible systemctl sqlite psql mysql redis
     nginx curl wget ssh bash zsh sed awk grep jq""".split()  # noqa: SIM905
 )
-_LONGEST = 60_000
+_MAX_LENGTH = 60_000
 
 
-def passages(markdown: str) -> list[Passage]:
-    """The plain passages of a message, in order."""
-    found: list[Passage] = []
+def markdown_blocks(markdown: str) -> list[MarkdownBlock]:
+    """Return the plain blocks of a message, in order."""
+    blocks: list[MarkdownBlock] = []
     paragraph: list[str] = []
     under = ""
 
     def close() -> None:
         if paragraph and (text := plain(" ".join(paragraph))):
             is_label = len(paragraph) == 1 and paragraph[0].startswith("**") and text[-1] not in ".!?:"
-            found.append(Passage("item" if is_label else "text", text, under))
+            blocks.append(MarkdownBlock("item" if is_label else "text", text, under))
         paragraph.clear()
 
-    lines = _without_code(markdown[:_LONGEST].split("\n"))
+    lines = _without_code(markdown[:_MAX_LENGTH].split("\n"))
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         block = _block(line, below)
         if block is None:
-            if _continues_item(line, found) and not paragraph:
-                found[-1] = Passage("item", f"{found[-1].text} {plain(line)}".strip(), under)
+            if _continues_item(line, blocks) and not paragraph:
+                blocks[-1] = MarkdownBlock("item", f"{blocks[-1].text} {plain(line)}".strip(), under)
                 continue
-            # "**Lead** - place" stands alone even when the next line follows at once.
+            # "**Lead** - place" is a paragraph even without a blank line below.
             if paragraph and (line.startswith("**") or (paragraph[-1].startswith("**") and line[:1].isupper())):
                 close()
             paragraph.append(line.strip())
@@ -90,13 +90,13 @@ def passages(markdown: str) -> list[Passage]:
         kind, text = block
         under = text if kind == "heading" else under
         if text:
-            found.append(Passage(kind, text, under))
+            blocks.append(MarkdownBlock(kind, text, under))
     close()
-    return found
+    return blocks
 
 
 def _without_code(lines: list[str]) -> list[str]:
-    """The lines outside of fenced code; a blank line stands for the code."""
+    """Return the lines outside of fenced code, with a blank line for the code."""
     kept: list[str] = []
     fence = ""
     for line in lines:
@@ -111,8 +111,8 @@ def _without_code(lines: list[str]) -> list[str]:
     return kept
 
 
-def _block(line: str, below: str) -> tuple[PassageKind, str] | None:
-    """What a line is by itself; None when it is part of a paragraph, no text when it only parts two of them."""
+def _block(line: str, below: str) -> tuple[BlockKind, str] | None:
+    """Return kind and text of a line that is a block; None for a part of a paragraph, no text for a separator."""
     if not line.strip() or _RULE.match(line):
         return "text", ""
     if line.lstrip().startswith(">"):
@@ -127,14 +127,14 @@ def _block(line: str, below: str) -> tuple[PassageKind, str] | None:
     return None
 
 
-def _continues_item(line: str, found: list[Passage]) -> bool:
-    return bool(found) and found[-1].kind == "item" and line.startswith("  ")
+def _continues_item(line: str, blocks: list[MarkdownBlock]) -> bool:
+    return bool(blocks) and blocks[-1].kind == "item" and line.startswith("  ")
 
 
 def plain(text: str) -> str:
-    """One line of markdown without its marks; only code that would be taken for prose keeps its backticks."""
+    """Return one line of markdown without marks; only code that looks like prose keeps backticks."""
     text = _LINK.sub(r"\1", _IMAGE.sub("", text)) if "](" in text else text
-    # What stands between backticks is code: `__init__.py` has no emphasis in it.
+    # Text between backticks is code: `__init__.py` has no emphasis.
     spans = _CODE_SPAN.split(text) if "`" in text else [text]
     spans[::2] = [_without_marks(span).replace("`", "") for span in spans[::2]]
     spans[1::2] = [f"`{span}`" if _LIKE_PROSE.fullmatch(span) else span for span in spans[1::2]]
@@ -146,35 +146,35 @@ def _without_marks(text: str) -> str:
     text = _TAG.sub("", text) if "<" in text else text
     text = _UNDERLINED.sub(r"\1", text) if "__" in text else text
     if "*" in text:
-        # Twice: bold may stand inside italics. What is left of a pair was parted by a code span.
+        # Twice: bold may be inside italics. A code span may split a pair.
         text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
         text = _HALF_BOLD.sub("", text)
     return text
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a plain passage."""
-    found: list[str] = []
+    """Return the sentences of a plain text."""
+    texts: list[str] = []
     for part in _SENTENCE_END.split(text):
         piece = part.strip()
-        if found and _LIST_NUMBER.fullmatch(found[-1]):
-            found[-1] = piece or found[-1]
-        elif found and piece and _goes_on(found[-1], piece):
-            found[-1] = f"{found[-1]} {piece}"
+        if texts and _LIST_NUMBER.fullmatch(texts[-1]):
+            texts[-1] = piece or texts[-1]
+        elif texts and piece and _goes_on(texts[-1], piece):
+            texts[-1] = f"{texts[-1]} {piece}"
         elif piece:
-            found.append(piece)
-    return found
+            texts.append(piece)
+    return texts
 
 
 def _goes_on(before: str, piece: str) -> bool:
-    """Return whether a sentence goes on behind its last period."""
+    """Return whether a sentence continues behind the last period."""
     if _ABBREVIATION.search(before):
         return True
     return piece[0].islower() and _OPEN_BEFORE_SMALL.search(before) is not None
 
 
 def capital(text: str) -> str:
-    """Return the text with a capital first letter, unless it begins with code: `f`, `total()`, `src/app.py`, `npm`."""
+    """Return the text with a capital first letter, except before code: `f`, `total()`, `src/app.py`, `npm`."""
     first = text.split(" ", 1)[0]
     if _ARTICLE.match(text):
         return f"A{text[1:]}"
@@ -185,5 +185,5 @@ def capital(text: str) -> str:
 
 def _row(cells: str) -> str:
     first, *rest = [plain(cell) for cell in cells.split("|")]
-    others = "; ".join(cell for cell in rest if cell)
-    return f"{first}: {others}" if first and others else first or others
+    values = "; ".join(cell for cell in rest if cell)
+    return f"{first}: {values}" if first and values else first or values

@@ -1,10 +1,9 @@
-"""Sentences that are just talk, a decision, or an order to whoever reads them."""
+"""Types of sentences: talk, decision, order to the reader."""
 
 import re
 
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.safety.agent_directives import SPEAKS_OF_AN_AGENT
-from claude_mem_lite.safety.injection import looks_like_instructions
+from claude_mem_lite.safety.injection import looks_like_instructions, speaks_of_an_agent
 
 _ORDER = lazy(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|all|earlier|instructions?|rules?)\b"
@@ -44,12 +43,12 @@ _DECIDED = lazy(
     r"(?:decided (?:to|on|against|not)|chose|opted|picked|went with|settled on|agreed (?:to|on)|deliberately"
     r"|intentionally)\b)"
 )
-"""The agent's own words: what somebody else decided is no decision of this project."""
+"""A decision of the agent; decisions of other people do not count."""
 _PREFERRED = lazy(
     r"(?i)^(?:i|we|i've|used|using|kept|stored|switched|moved|made|put|replaced|set)\b(?=.*\b(?:instead of|rather than"
     r"|in favou?r of)\b).*\b(?:because|since|so that|due to|to (?:avoid|keep|prevent|ensure|allow|reduce))\b"
 )
-"""One thing in the place of another, with the reason."""
+"""A replacement with a reason."""
 _HEDGED = _begins(
     r"if\b", r"when\b", r"once\b", r"unless\b", r"optionally\b", r"you (?:could|may|might)\b", r"consider\b",
     r"we could\b", r"this could\b", r"could\b",
@@ -58,7 +57,7 @@ _HEDGED = _begins(
 
 
 def is_talk(sentence: str) -> bool:
-    """Addressed to the user or leading on to something else: nothing that was done or found out."""
+    """Return whether a sentence is addressed to the user or only an introduction, without work or findings."""
     text = sentence.strip()
     if text.endswith(("?", ":")) or len(text.split()) < 3:
         return True
@@ -66,13 +65,13 @@ def is_talk(sentence: str) -> bool:
 
 
 def states_decision(sentence: str) -> bool:
-    """Return whether a sentence says in so many words what was chosen."""
+    """Return whether a sentence states a decision explicitly."""
     if is_talk(sentence) or _HEDGED.match(sentence):
         return False
     return _DECIDED.match(sentence) is not None or _PREFERRED.match(sentence) is not None
 
 
 def reads_like_an_order(text: str) -> bool:
-    """Whether a line, not written by user or assistant, speaks to whoever reads it: in doubt it is not repeated."""
-    is_order = _ORDER.search(text) is not None or SPEAKS_OF_AN_AGENT.fits(text, f" {text.lower()}")
+    """Return whether a line, not by user or assistant, may be an order to the reader. Such lines are not repeated."""
+    is_order = _ORDER.search(text) is not None or speaks_of_an_agent(text)
     return is_order or looks_like_instructions(text) != ""

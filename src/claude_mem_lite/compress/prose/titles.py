@@ -1,4 +1,4 @@
-"""Titles of errors and commit subjects, and how much a title tells."""
+"""Titles of errors and commit subjects, and the weight of a title."""
 
 import re
 
@@ -7,14 +7,14 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import MAX_TITLE_LENGTH
 
 MAX_HEADLINE = 90
-"""Most characters of a title that rules make."""
+"""Maximum of characters of a title by rules."""
 _MAX_CHARACTERS = 120
 
 _COMMIT_PREFIX = lazy(
     r"^(?P<type>[a-z]{2,12}|(?i:fix|bugfix|hotfix|feat|feature|refactor|perf|docs?|chore|tests?|ci|build|style|revert))"
     r"(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$"
 )
-"""The prefix of a conventional commit. With a capital only a known type is one: "Parser: …" names a place."""
+"""The prefix of a conventional commit. With a capital, only a known type is a prefix: "Parser: …" names a place."""
 _DANGLING_WORDS = """
 a an the and or but to of in on at for with from into by as is are was were be been that which when if it its this
 these those their our your my not no than then so because while where via using per about over under between new
@@ -35,7 +35,7 @@ _CONTENT_WORD = lazy(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\u9fff\
 
 
 def cut(text: str, words: int, limit: int = _MAX_CHARACTERS) -> str:
-    """The first words of a line that is no sentence, such as an error, within a limit."""
+    """Return the first words of a line that is no sentence, such as an error, within a limit."""
     kept = text.split()[:words]
     while len(" ".join(kept)) > limit and len(kept) > 1:
         kept.pop()
@@ -43,13 +43,13 @@ def cut(text: str, words: int, limit: int = _MAX_CHARACTERS) -> str:
 
 
 def split_subject(subject: str) -> tuple[str, str, str]:
-    """The type of a commit's subject in small letters, its scope and the rest; no type and scope without a prefix."""
-    found = _COMMIT_PREFIX.match(subject)
-    return (found["type"].lower(), found["scope"] or "", found["rest"]) if found else ("", "", subject)
+    """Return type in lower case, scope and rest of the subject of a commit; '' for a missing type or scope."""
+    match = _COMMIT_PREFIX.match(subject)
+    return (match["type"].lower(), match["scope"] or "", match["rest"]) if match else ("", "", subject)
 
 
 def from_commit(subject: str) -> tuple[str, str]:
-    """The title of a commit's subject without its conventional prefix, and that prefix ('fix', 'feat', …)."""
+    """Return the title of a commit without the conventional prefix, and the type ('fix', 'feat', …)."""
     type_, scope, rest = split_subject(plain(subject))
     rest = capital(rest.rstrip(". "))
     if scope and scope.lower() not in rest.lower():
@@ -58,20 +58,20 @@ def from_commit(subject: str) -> tuple[str, str]:
 
 
 def weight(title: str) -> float:
-    """How much a title tells: its words that mean something, less what only the moment could explain."""
+    """Return the weight of a title: number of words with a meaning, less a penalty for words that need context."""
     if _EMPTY_SUBJECT.match(title):
         return 0.0
     words = {word.lower() for word in _CONTENT_WORD.findall(title)} - _DANGLING
-    telling = [word for word in words if not _VAGUE.fullmatch(word)]
-    marked = sum(1 for word in telling if re.search(r"[_./:\d]|[a-z][A-Z]", word)) * 0.5
+    content = [word for word in words if not _VAGUE.fullmatch(word)]
+    marked = sum(1 for word in content if re.search(r"[_./:\d]|[a-z][A-Z]", word)) * 0.5
     penalty = (
         1.0 if re.search(r"(?i)\b(?:it|this|that|them|those|these|both|following|same|above|there)\b", title) else 0.0
     )
-    # "Add it to the list": the thing itself is missing.
+    # "Add it to the list": the object is missing.
     penalty += (
         2.0 if re.match(r"(?i)\w+ (?:it|this|that|them|those|these|both|all|what|me|us)\b(?! \w+s\b)", title) else 0.0
     )
-    return min(len(telling), 7) + min(marked, 1.0) - penalty
+    return min(len(content), 7) + min(marked, 1.0) - penalty
 
 
 def _without_dangling(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The verbs of software work, between "Added a flag" and "Add a flag": what titles are made with."""
+"""Verbs of software work, with conversions between "Added a flag" and "Add a flag" for titles."""
 
 from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.lazy_regex import lazy
@@ -81,19 +81,19 @@ _CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", 
 _WORD = lazy(r"[A-Za-z]+(?![\w(\[./:-]*[\w(\[])")
 
 
-def tells_its_subject(text: str) -> bool:
-    """Return whether a text says what something before it does: "drops the column" needs its "down.sql:"."""
+def lacks_subject(text: str) -> bool:
+    """Return whether a text needs a subject before the verb: "drops the column" needs "down.sql:"."""
     word = text.split(" ", 1)[0].lower()
     return any(word.endswith(end) and f"{word[: -len(end)]}{base}" in BASES for end, base in _THIRD_PERSON)
 
 
 def base_of(past: str) -> str:
-    """The base form of a past tense or participle, empty when it is no verb known here."""
+    """Return the base form of a past tense or participle, '' for an unknown verb."""
     return _FROM_PAST.get(past.lower(), "")
 
 
 def reported(sentence: str) -> str:
-    """Return a sentence that reports finished work ("I've added …") as an instruction, else ''."""
+    """Return a report of finished work ("I've added …") as an instruction, else ''."""
     text = without_lead(sentence)
     body = _ADVERBS.sub("", _SUBJECT.sub("", text))
     word = _WORD.match(body)
@@ -104,16 +104,16 @@ def reported(sentence: str) -> str:
 
 
 def impersonal(sentence: str) -> str:
-    """Return a sentence without who did it: "I added a flag" -> "Added a flag"."""
+    """Return a sentence without a person as subject: "I added a flag" -> "Added a flag"."""
     text = without_lead(sentence)
     bare = _ADVERBS.sub("", _SUBJECT.sub("", text))
     word = _WORD.match(bare)
-    told = bare if word and (base_of(word[0]) or word[0].lower() in _CHOSEN) else text
-    return capital(told)
+    report = bare if word and (base_of(word[0]) or word[0].lower() in _CHOSEN) else text
+    return capital(report)
 
 
 def past(title: str) -> str:
-    """An instruction as a report: "Add a flag" -> "Added a flag"; anything else as it is."""
+    """Return an instruction as a report: "Add a flag" -> "Added a flag"; any other title unchanged."""
     word, space, rest = title.partition(" ")
     base = word.lower()
     if not space or base not in BASES or base in INQUIRIES or not word.isalpha():
@@ -122,6 +122,6 @@ def past(title: str) -> str:
 
 
 def without_lead(sentence: str) -> str:
-    """Return a sentence without "Done." or "Perfect!" before it."""
+    """Return a sentence without "Done." or "Perfect!" at the beginning."""
     stripped = _LEAD.sub("", sentence)
     return stripped if len(stripped.split()) >= 2 else sentence

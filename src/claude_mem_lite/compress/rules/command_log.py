@@ -1,16 +1,16 @@
 """The log of a turn: the user's answers, agreed plans, commands, reports of sub-agents, commits and edits.
 
-It is found by search, and never injected."""
+Search finds the log; it is never injected."""
 
 from collections.abc import Sequence
 
 from claude_mem_lite.compress.compose.facts import answer_line, of_commit
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
-from claude_mem_lite.compress.toolcalls.diagnostics import last_line, tells_what_to_do
+from claude_mem_lite.compress.toolcalls.commits import Commit
+from claude_mem_lite.compress.toolcalls.diagnostics import has_advice, last_line
 from claude_mem_lite.compress.toolcalls.edits import describe, merge
 from claude_mem_lite.compress.toolcalls.provenance import source_of
-from claude_mem_lite.compress.toolcalls.shell import Commit
-from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Edited, Ran, Step
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, FileEdited, Ran, Step
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Event
 from claude_mem_lite.safety.injection import looks_like_instructions
@@ -24,16 +24,16 @@ _MAX_LAST_LENGTH = 120
 _MAX_FAILURES = 5
 _MAX_ERRORS = 4
 SILENT_ROLES = ("explore", "files")
-"""Commands that only look around, or move files about."""
+"""Roles of commands that only read or move files."""
 _COUNTED = (
     r"(?:files? changed|insertions?|deletions?|issues?|problems?|errors?|warnings?|packages?|tests?|assertions?|passed"
     r"|failed|skipped|vulnerabilities)"
 )
 _COUNTS = lazy(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
 _MAX_COUNTS = 2
-_SOME = lazy(rf"\b[1-9]\d* {_COUNTED}")
+_NON_ZERO = lazy(rf"\b[1-9]\d* {_COUNTED}")
 _SHARES = (2_600, 800, 900, 900, 400, 400)
-"""Room for answers, plans, commands, reports, commits and edits when there are too many of all."""
+"""Room for answers, plans, commands, reports, commits and edits when all exceed it."""
 MAX_LOG = sum(_SHARES)
 _MAX_EDITS = 20
 _MAX_ANSWER = 500
@@ -44,9 +44,9 @@ _MAX_REPORTS = 3
 
 
 def log_of(steps: Sequence[Step], events: Sequence[Event] = ()) -> str:
-    """Return the answers and plans of the user, the commands of a turn, the reports of sub-agents, its commits and
-    edits, a line each: what is told nowhere else comes first."""
-    edits = list(map(describe, merge(step.change for step in steps if isinstance(step, Edited))))
+    """Return answers and plans of the user, commands, reports of sub-agents, commits and edits, a line each; lines that
+    no memory has come first."""
+    edits = list(map(describe, merge(step.change for step in steps if isinstance(step, FileEdited))))
     commits = (_commit(commit) for step in steps if isinstance(step, Ran) for commit in step.commits)
     plans = (f"Plan agreed to: {within(one_line(step.plan), _MAX_PLAN)}" for step in steps if isinstance(step, Agreed))
     answers = (answer_line(step, _MAX_ANSWER) for step in steps if isinstance(step, Answered))
@@ -55,8 +55,8 @@ def log_of(steps: Sequence[Step], events: Sequence[Event] = ()) -> str:
 
 
 def _fitting(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of all parts that a log has room for: a share for each, and what parts leave of theirs for the
-    first that needs more. A line stays whole, but for the first of a part."""
+    """Return the lines of all parts that fit: a share of the room for each part, and unused room for the first part
+    that needs more. Only the first line of a part may be cut."""
     sizes = [sum(len(line) + 1 for line in part) for part in parts]
     spare = MAX_LOG - sum(map(min, sizes, _SHARES))
     kept: list[str] = []
@@ -65,17 +65,17 @@ def _fitting(parts: Sequence[Sequence[str]]) -> list[str]:
         room = own + min(size - own, spare)
         spare -= room - own
         for at, line in enumerate(part):
-            told = line if at else within(line, room - 1)
-            if len(told) >= room:
+            text = line if at else within(line, room - 1)
+            if len(text) >= room:
                 break
-            kept.append(told)
-            room -= len(told) + 1
+            kept.append(text)
+            room -= len(text) + 1
         spare += room
     return kept
 
 
 def _reports(events: Sequence[Event]) -> list[str]:
-    """Return the last reports of sub-agents, without those that only repeat the words of others."""
+    """Return the last reports of sub-agents, without reports of foreign text only."""
     ended = [event for event in events if event.kind == "SubagentStop" and event.message]
     own = [one_line(event.message or "") for event in ended if not source_of(event, events)]
     kept = [text for text in own if len(text) >= _MIN_REPORT and not looks_like_instructions(text)]
@@ -83,42 +83,42 @@ def _reports(events: Sequence[Event]) -> list[str]:
 
 
 def _commit(commit: Commit) -> str:
-    told = next(iter(of_commit(commit)), f"Commit: {commit.subject}")
-    return f"{told}. {within(one_line(commit.body), _MAX_BODY)}" if commit.body else told
+    line = next(iter(of_commit(commit)), f"Commit: {commit.subject}")
+    return f"{line}. {within(one_line(commit.body), _MAX_BODY)}" if commit.body else line
 
 
 def trail(steps: Sequence[Step]) -> list[str]:
-    """One line per command that did more than look, with what its runs came to, one after the other."""
+    """Return one line per command that did more than read, with the outcomes of the runs in order."""
     outcomes: dict[str, list[str]] = {}
     for step in steps:
         if not isinstance(step, Ran) or step.role in SILENT_ROLES:
             continue
         if not step.commits:
-            told = _outcome(step)
+            outcome = _outcome(step)
             so_far = outcomes.setdefault(within(step.typed or step.command, _MAX_COMMAND_LENGTH), [])
-            # That a linter is content, as ever, goes without saying.
-            is_news = bool(so_far) or step.failed or step.role != "lint" or _SOME.search(told)
-            if told and is_news and told not in so_far:
-                so_far.append(told)
+            # A linter without findings is no news.
+            is_news = bool(so_far) or step.failed or step.role != "lint" or _NON_ZERO.search(outcome)
+            if outcome and is_news and outcome not in so_far:
+                so_far.append(outcome)
     lines = [
-        within(f"$ {command}: {', then '.join(told)}" if told else f"$ {command}", _MAX_LINE_LENGTH)
-        for command, told in outcomes.items()
+        within(f"$ {command}: {', then '.join(results)}" if results else f"$ {command}", _MAX_LINE_LENGTH)
+        for command, results in outcomes.items()
     ]
     return lines[-_MAX_LINES:]
 
 
 def counts(output: str) -> str:
-    """The lines of a result that count something: "3 issues", "2 files changed, 75 insertions(+)"."""
-    found = [line.strip(" :.=-") for line in _COUNTS.findall(output[-20_000:])]
-    return "; ".join(list(dict.fromkeys(found))[-_MAX_COUNTS:])
+    """Return the lines of an output with counts: "3 issues", "2 files changed, 75 insertions(+)"."""
+    lines = [line.strip(" :.=-") for line in _COUNTS.findall(output[-20_000:])]
+    return "; ".join(list(dict.fromkeys(lines))[-_MAX_COUNTS:])
 
 
 def _outcome(ran: Ran) -> str:
-    """How one run ended: totals and failing tests, or counts and errors; its last words when it has neither."""
+    """Return the outcome of one run: totals and failing tests, or counts and errors, else the last line."""
     code = f"exit code {ran.code}" if ran.code not in (None, 0, 1) else ""
     results = "; ".join(ran.results)
     if results or ran.fetched:
-        return results or code  # what else it printed may be somebody else's text
+        return results or code  # the rest of the output may be foreign text
     failures = [
         f"{test.name} ({test.error})" if test.error else test.name
         for test in (ran.run.failures[:_MAX_FAILURES] if ran.run else ())
@@ -126,7 +126,7 @@ def _outcome(ran: Ran) -> str:
     totals = ran.run.totals() if ran.run else counts(ran.output)
     errors = [] if failures else list(ran.errors[:_MAX_ERRORS])
     last = "" if totals or errors or failures else within(last_line(ran.output), _MAX_LAST_LENGTH)
-    last = "" if reads_like_an_order(last) or tells_what_to_do(last) else last
+    last = "" if reads_like_an_order(last) or has_advice(last) else last
     state = "failed" if ran.failed and not (totals or errors or failures) else ""
     return within(
         "; ".join(part for part in (code, totals, *failures, *errors, state, last) if part), _MAX_OUTCOME_LENGTH

@@ -1,7 +1,7 @@
-"""What a session leaves open -> its handoff: one memory, told anew after each turn while something is open.
+"""Handoff of a session: one memory with all open steps, rewritten after each turn while a step is open.
 
-Something is open where the agent said so, where a task list has open entries, or where a command that the agent spoke
-of still fails. Here is also how a handoff is read again, step by step, and cut down to what is left of it."""
+A step is open by a statement of the agent, by an open entry of a task list, or by a reported command that still fails.
+The module also reads a handoff step by step, and reduces a handoff to the remaining steps."""
 
 import re
 from collections.abc import Sequence
@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from claude_mem_lite.compress.prose.drafts import MAX_SUMMARY_LENGTH, make_draft, whole_sentences
 from claude_mem_lite.compress.prose.markdown import sentences
-from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, Memory, SessionSummary, TurnDigest
+from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, Memory, SessionSummary
 from claude_mem_lite.text import within
+from claude_mem_lite.turn_digest import TurnDigest
 
 FAILING = "Still failing: "
-"""Before the title of a failure, in the notes of a summary and in a handoff."""
+"""Prefix of the title of a failure, in the notes of a summary and in a handoff."""
 _TITLE = "Left open: "
 OPEN = "Open when it stopped: "
 _MAX_ITEM = 140
@@ -21,7 +22,7 @@ _MAX_FILES = 5
 
 
 def handoff(summary: SessionSummary, digest: TurnDigest, branch: str = "") -> Draft | None:
-    """Return what is open once this turn is over, in the past tense; None when nothing is."""
+    """Return the open steps after a turn, in the past tense; None for no open steps."""
     failing = [text.rstrip(".") for text in sentences(summary.notes) if text.startswith(FAILING)]
     open_items = [*summary.next_steps, *failing]
     if not open_items:
@@ -38,7 +39,7 @@ def handoff(summary: SessionSummary, digest: TurnDigest, branch: str = "") -> Dr
 
 
 def _fitting(steps: Sequence[str], room: int) -> str:
-    """Return as many whole steps as there is room for, and the first in any case."""
+    """Return as many whole steps as fit, and always the first."""
     text = ""
     for step in steps:
         longer = f"{text}; {step.rstrip('.')}" if text else step.rstrip(".")
@@ -49,9 +50,9 @@ def _fitting(steps: Sequence[str], room: int) -> str:
 
 
 def steps_of(left: Memory) -> list[str]:
-    """Return what a handoff says is open, one by one."""
+    """Return the open steps of a handoff."""
     text, failing, failure = " ".join(left.summary.split()).partition(FAILING)
-    # A failure is one step, whatever marks its error has; what blocks the work stands behind it.
+    # A failure is one step, with all marks of the error; text about a blocker comes behind.
     failure, _, blocked = failure.partition(". ")
     rest = [f"{FAILING}{failure.rstrip('.')}", *re.split(r"(?<=[.;])\s+", blocked)] if failing else []
     return [*_steps_in(text), *(step for step in rest if step)]
@@ -65,8 +66,8 @@ def _steps_in(text: str) -> list[str]:
 
 
 def cut_down(left: Memory, remaining: Sequence[str]) -> Memory:
-    """Return a handoff that tells only what is still open of it."""
-    # A failure last: whatever marks its error has, it ends where the text does.
+    """Return a handoff reduced to the remaining steps."""
+    # Failures come last: the end of the text ends the error.
     steps = sorted(remaining, key=lambda step: step.startswith(FAILING))
     return replace(left, title=_title(steps), summary=f"{OPEN}{'; '.join(steps)}.")
 
@@ -77,7 +78,7 @@ def _title(items: Sequence[str]) -> str:
 
 
 def _state(digest: TurnDigest, branch: str) -> list[str]:
-    """Return the branch, what failed last, and what the turn had edited."""
+    """Return facts: branch, last failure, last edited files."""
     failures = [draft for draft in digest.drafts if draft.kind == "failure" and draft.origin not in FOREIGN_ORIGINS]
     return [
         *([f"Branch: {branch}"] if branch else ()),

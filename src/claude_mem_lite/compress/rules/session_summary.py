@@ -1,25 +1,32 @@
-"""The session summary after a turn, from the summary before it: memories and judged sentences, no patterns of prose.
+"""The session summary after a turn, from the previous summary, memories and judged sentences.
 
-The next session sees it first, so it must read well. Pure."""
+The next session sees the summary first, so the text must read well. Pure."""
 
 from collections.abc import Iterable, Sequence
 
 from claude_mem_lite.compress.compose.candidates import plan_in, unlabelled_plan
+from claude_mem_lite.compress.compose.next_steps import (
+    is_about,
+    is_done_by,
+    may_be_done,
+    says_all_done,
+    split_done_and_denied,
+    subjects_of,
+)
 from claude_mem_lite.compress.prose.drafts import prompt_text, whole_clauses, whole_sentences
 from claude_mem_lite.compress.prose.markdown import capital, sentences
 from claude_mem_lite.compress.prose.verbs import impersonal, past
-from claude_mem_lite.compress.rules.corrections import asked_for, only_greets, only_teaches
-from claude_mem_lite.compress.rules.finished_steps import is_about, is_done_by, may_be_done, subjects_of, told_apart
-from claude_mem_lite.compress.rules.fix_pairing import is_over, named
-from claude_mem_lite.compress.rules.next_steps import says_all_done
 from claude_mem_lite.compress.rules.session_handoff import FAILING
+from claude_mem_lite.compress.rules.turn_lessons import has_only_lessons, is_greeting, request_in
+from claude_mem_lite.compress.toolcalls.fix_pairing import is_over, named
 from claude_mem_lite.compress.toolcalls.shell import main_part
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import FOREIGN_ORIGINS, REQUEST_LEAD, Draft, SessionSummary, Turn, TurnDigest
+from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, SessionSummary, Turn, is_request, request_headline
 from claude_mem_lite.text import overlap, query_words, within
+from claude_mem_lite.turn_digest import TurnDigest
 
 MAX_HEADLINE = 200
-MAX_REQUEST = 260
+_MAX_REQUEST = 260
 _MAX_ASKED = 120
 _MAX_COMPLETED = 500
 _MAX_LEARNED = 320
@@ -43,7 +50,7 @@ _ABOUT = {
     "lint": lazy(r"(?i)\b(?:lint\w*|type[- ]?check\w*|mypy|ruff|eslint|tsc)\b"),
 }
 """Words of sentences about a command, by the role of the command."""
-# Words of steps that any work has: nobody is helped by being told that they were open.
+# Words of routine steps, which are not worth reporting as open.
 _CHORES = frozenset(
     """ask clarify clarifying question questions propose approach approaches present design get approval write doc docs
     review reviews user transition implementation implement planning plan wait watch ci pr prs create open merge push
@@ -60,7 +67,7 @@ def summarize(
     headline_worth: float = 0.0,
     listed_before: Sequence[str] = (),
 ) -> SessionSummary:
-    """Return what the session amounts to once this turn is over; `headline_worth` is that of the headline so far, and
+    """Return the summary of the session after a turn; `headline_worth` is the worth of the headline so far,
     `listed_before` the entries of the to-do lists of earlier turns."""
     before = previous or SessionSummary()
     done = _done(digest)
@@ -80,7 +87,7 @@ def summarize(
 
 
 def headline_worth(digest: TurnDigest) -> float:
-    """Return the worth of the headline that a turn offers: a commit's comes first, then by the judge; 0 for none."""
+    """Return the worth of the headline of a turn: higher for a commit, else by the judge; 0 for no headline."""
     best = _best(digest)
     if best is None:
         return 0.0
@@ -88,7 +95,7 @@ def headline_worth(digest: TurnDigest) -> float:
 
 
 def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest, worth_before: float) -> str:
-    """Return the title of the session's best memory, else the newest headline, else what was asked for."""
+    """Return the title of the session's best memory, else the newest headline, else the request."""
     best = _best(digest)
     worth_before = worth_before if before.headline else 0.0
     if best is not None:
@@ -99,52 +106,49 @@ def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest, worth_befo
 
 
 def _best(digest: TurnDigest) -> Draft | None:
-    """Return the memory that a turn came to: the last of its surest."""
+    """Return the main memory of a turn: the last with the highest confidence."""
     own = [
         draft for draft in digest.drafts if draft.kind in _COMES_TO and draft.origin not in (*FOREIGN_ORIGINS, "user")
     ]
-    surest = max((draft.confidence for draft in own), default=0.0)
-    return next((draft for draft in reversed(own) if draft.confidence == surest), None)
+    return max(reversed(own), key=lambda draft: draft.confidence, default=None)
 
 
 def _asked(prompt: str) -> str:
-    """Return what was asked for, as long as nothing came of it."""
-    said = "" if only_greets(prompt) or only_teaches(prompt) else _said(prompt)
-    first = next(iter(sentences(said)), "")
-    return f"{REQUEST_LEAD}{whole_clauses(first, _MAX_ASKED).rstrip('.')}" if first else ""
+    """Return the request as a headline, for a session without results."""
+    request = "" if is_greeting(prompt) or has_only_lessons(prompt) else _request_prose(prompt)
+    first = next(iter(sentences(request)), "")
+    return request_headline(whole_clauses(first, _MAX_ASKED).rstrip(".")) if first else ""
 
 
 def _request(prompt: str) -> str:
-    """Return the prompt as it was put; of a plan that was pasted, how it begins. A greeting is none."""
-    if only_greets(prompt):
-        return ""
-    return whole_sentences(sentences(_said(prompt)), MAX_REQUEST)
+    """Return the request of a prompt, for a pasted plan the beginning; '' for a greeting."""
+    return "" if is_greeting(prompt) else whole_sentences(sentences(_request_prose(prompt)), _MAX_REQUEST)
 
 
-def _said(prompt: str) -> str:
-    """Return the prose of a prompt without what it teaches, and of a plan without the words that only announce it."""
-    prompt = asked_for(prompt)
+def _request_prose(prompt: str) -> str:
+    """Return the prose of a prompt without lessons, and a plan without the label."""
+    prompt = request_in(prompt)
     return capital(unlabelled_plan(prompt_text(plan_in(prompt)))) or prompt_text(prompt)
 
 
 def _done(digest: TurnDigest) -> str:
-    """Return one or two sentences on what the turn completed: titles of memories that say what was done, else the
-    results that the closing message states, else any title."""
+    """Return one or two sentences on the finished work of a turn: titles of memories with a verb of work, else results
+    of the closing message, else any title."""
     titles = [draft.title for draft in digest.drafts if draft.kind in _WORK]
-    reports = [told for title in titles if (told := past(title)) != title]
+    reports = [report for title in titles if (report := past(title)) != title]
     results = digest.said.results if titles or digest.files_edited else ()
     return whole_sentences((reports or list(results) or titles)[:2], _MAX_SENTENCE)
 
 
 def _learned(digest: TurnDigest, done: str) -> str:
-    """Return the causes and findings that the turn stated, else those of its discoveries."""
+    """Return the stated causes and findings of a turn, else titles of discoveries."""
     new = [draft.title for draft in digest.drafts if draft.kind == "discovery" and draft.origin == "assistant"]
-    found = [text for text in digest.said.findings or new if overlap(text, done) < 0.8]
-    return whole_sentences(found, _MAX_SENTENCE)
+    findings = [text for text in digest.said.findings or new if overlap(text, done) < 0.8]
+    return whole_sentences(findings, _MAX_SENTENCE)
 
 
 def _still_true(learned: str, digest: TurnDigest) -> str:
-    """Return what was learned, without the commands said to fail that have passed, once nothing fails any more."""
+    """Return the learned sentences, without failing commands that have passed, once no command fails."""
     if not digest.passed or any(draft.kind == "failure" for draft in digest.drafts):
         return learned
     fails = [part for part in sentences(learned) if _FAILS.search(part)]
@@ -153,7 +157,7 @@ def _still_true(learned: str, digest: TurnDigest) -> str:
 
 
 def _is_of(sentence: str, command: str) -> bool:
-    """Return whether a sentence is about a command, by its beginning or by what it is for."""
+    """Return whether a sentence is about a command, by the name or by the role."""
     _, role = main_part(command)
     return named(command) in sentence or (role in _ABOUT and _ABOUT[role].search(sentence) is not None)
 
@@ -166,7 +170,7 @@ def _investigated(read: Sequence[str]) -> str:
 
 
 def _grown(before: str, new: str, limit: int) -> str:
-    """Return the text with new sentences added; the oldest go when there is no room."""
+    """Return the text with new sentences added, without the oldest when room is short."""
     parts = [part for part in sentences(before) if not _same(part, new)]
     parts += [part for part in sentences(new) if part not in parts]
     while len(parts) > 1 and len(" ".join(parts)) > limit:
@@ -175,38 +179,38 @@ def _grown(before: str, new: str, limit: int) -> str:
 
 
 def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) -> tuple[str, ...]:
-    """Return what is left: what the turn names, then what was left before and is not done."""
+    """Return the open steps: steps of the turn, then earlier steps that are not done."""
     listed = [within(task, _MAX_STEP) for task in digest.open_tasks or () if not _is_chore(task)]
-    # What a sentence says of several items reads better as the items.
+    # Items of a list read better than a sentence about several items.
     stated = [step for text in digest.said.next_steps if (step := _step(text)) and not _says(" ".join(listed), step)]
     new = [*stated, *(task for task in listed if not any(_says(step, task) for step in stated))]
     undone = () if _is_all_done(digest, done) else _undone(before, turn, digest, done)
-    old = [step for step in undone if not any(_same(step, one) for one in new)]
+    old = [step for step in undone if not any(_same(step, newer) for newer in new)]
     return tuple(dict.fromkeys((*new, *old)))[:_MAX_STEPS]
 
 
 def _listed_now(before: Sequence[str], digest: TurnDigest, listed_before: Sequence[str]) -> list[str]:
-    """Return the steps without the entries of older lists, once a turn has done or said anything since.
+    """Return the steps without the entries of older lists, after any later work or message.
 
-    Agents tick off by numbers, or not at all: most recorded sessions went on to the work after such a list."""
+    Agents tick off entries by number, or not at all: most recorded sessions finished the work of such a list."""
     if digest.open_tasks is None and not (digest.said.sentences or _has_worked(digest, "")):
         return list(before)
     return [step for step in before if not any(_is_entry(step, task) for task in listed_before)]
 
 
 def _is_chore(task: str) -> bool:
-    """Return whether an entry of a list is a part of how work is done, whatever it is about."""
+    """Return whether an entry of a list is only routine."""
     return not set(query_words(_NUMBER.sub(" ", task))) - _CHORES
 
 
 def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) -> list[str]:
-    """Return the steps that neither the list of the turn, nor its commands, nor what it says closes."""
+    """Return the steps that neither the list, nor the edits and commits, nor the reports of a turn close."""
     ticked = [task for task in digest.tasks if task not in digest.open_tasks] if digest.open_tasks is not None else []
     finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
-    # What is said where nothing was done may have been planned only.
+    # Without work, a report may be a plan.
     has_worked = _has_worked(digest, done)
-    said_done = (*told_apart((done,))[0], *digest.said.reports) if has_worked else ()
-    denied = told_apart((done, *digest.said.sentences))[1] if has_worked else ()
+    reported_done = (*split_done_and_denied((done,))[0], *digest.said.reports) if has_worked else ()
+    denied = split_done_and_denied((done, *digest.said.sentences))[1] if has_worked else ()
     subjects = subjects_of(digest.drafts)
     return [
         step
@@ -214,18 +218,18 @@ def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) ->
         if overlap(step, finished) < 0.6
         and not may_be_done(step, digest.files_edited, subjects)
         and not any(_is_entry(step, task) for task in ticked)
-        and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in said_done))
+        and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in reported_done))
     ]
 
 
 def _is_entry(step: str, task: str) -> bool:
-    """Return whether a step was taken from an entry of a list, which may have been cut, in older summaries shorter."""
+    """Return whether a step comes from an entry of a list, also when the step was cut."""
     begin = step.removesuffix("…").rstrip()
     return step in (task, capital(task)) or (begin != step and capital(task).startswith(capital(begin)))
 
 
 def _is_all_done(digest: TurnDigest, done: str) -> bool:
-    """Return whether a turn that did something says that nothing is left."""
+    """Return whether a turn with work says that no step is left."""
     return _has_worked(digest, done) and any(map(says_all_done, digest.said.sentences))
 
 
@@ -239,7 +243,7 @@ def _step(text: str) -> str:
 
 
 def _notes(before: str, digest: TurnDigest) -> str:
-    """Return what still fails; nothing once work has gone on."""
+    """Return the failing command; '' after further work."""
     failures = [
         draft.title for draft in digest.drafts if draft.kind == "failure" and draft.origin not in FOREIGN_ORIGINS
     ]
@@ -251,30 +255,32 @@ def _notes(before: str, digest: TurnDigest) -> str:
 
 
 def _decisions(before: Sequence[str], digest: TurnDigest) -> tuple[str, ...]:
-    """Return the newest decisions: those that are memories, and those that the closing message states beside them."""
+    """Return the newest decisions, from memories and from the closing message."""
     drafts = [draft for draft in digest.drafts if draft.kind == "decision" and draft.origin not in FOREIGN_ORIGINS]
     new = [_decision(draft) for draft in drafts]
     new += (
-        whole_clauses(text, _MAX_DECISION) for text in digest.said.decisions if not any(_same(text, one) for one in new)
+        whole_clauses(text, _MAX_DECISION)
+        for text in digest.said.decisions
+        if not any(_same(text, decision) for decision in new)
     )
     kept = [old for old in before if not any(_same(old, text) for text in new)]
     return (*kept, *new)[-_MAX_DECISIONS:]
 
 
 def _decision(draft: Draft) -> str:
-    """Return what was decided and why, as long as it fits."""
-    said = [text for text in sentences(draft.summary) if not text.startswith(REQUEST_LEAD)]
-    if draft.origin == "user" or not said:
+    """Return a decision with the reason, within the limit."""
+    texts = [text for text in sentences(draft.summary) if not is_request(text)]
+    if draft.origin == "user" or not texts:
         return whole_clauses(draft.title, _MAX_DECISION)
-    return whole_sentences([whole_clauses(said[0], _MAX_DECISION - 1), *said[1:2]], _MAX_DECISION)
+    return whole_sentences([whole_clauses(texts[0], _MAX_DECISION - 1), *texts[1:2]], _MAX_DECISION)
 
 
-def _newest(before: Iterable[str], new: Iterable[str], most: int) -> tuple[str, ...]:
-    """Return the files touched last, each once, newest at the end."""
+def _newest(before: Iterable[str], new: Iterable[str], limit: int) -> tuple[str, ...]:
+    """Return the distinct files touched last, newest at the end."""
     kept: list[str] = []
     room = _MAX_PATHS_LENGTH
     for path in dict.fromkeys(reversed([*before, *new])):
-        if len(kept) == most or len(path) > room:
+        if len(kept) == limit or len(path) > room:
             break
         kept.append(path)
         room -= len(path)
@@ -282,12 +288,12 @@ def _newest(before: Iterable[str], new: Iterable[str], most: int) -> tuple[str, 
 
 
 def _same(first: str, second: str) -> bool:
-    """Return whether two texts say nearly the same, by their words; other numbers mean other things."""
+    """Return whether two texts have nearly the same words and the same numbers."""
     if _NUMBER.findall(first) != _NUMBER.findall(second):
         return False
     return max(overlap(first, second), overlap(second, first)) >= 0.7
 
 
 def _says(text: str, part: str) -> bool:
-    """Return whether a text says what a part of it might, numbers included."""
+    """Return whether a text has nearly all words and all numbers of a part."""
     return overlap(part, text) >= 0.7 and set(_NUMBER.findall(part)) <= set(_NUMBER.findall(text))

@@ -1,29 +1,47 @@
-"""A shell command that an agent ran -> what it was for, whether it failed and why, what it did.
+"""A shell command that an agent ran -> a step with role, failure, errors, test run, commits and results.
 
-What a test runner printed -> its totals, the failing tests and the first error of each.
-
-Told by the output, not by the command: `make check` and `npm test` hide which runner they call."""
+The output shows the test runner, not the command: `make check` and `npm test` hide the runner."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from claude_mem_lite.compress.prose.clean import clean, clip
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.toolcalls import diagnostics, shell
-from claude_mem_lite.compress.toolcalls.command_results import results_of
-from claude_mem_lite.compress.toolcalls.diagnostics import told_error
+from claude_mem_lite.compress.toolcalls.commits import read_commits
+from claude_mem_lite.compress.toolcalls.diagnostics import safe_error
 from claude_mem_lite.compress.toolcalls.edits import is_scratch
 from claude_mem_lite.compress.toolcalls.payload_fields import Folder, fields, flatten, line, typed_command
 from claude_mem_lite.compress.toolcalls.shell_edits import read_shell_edits
-from claude_mem_lite.compress.toolcalls.steps import Edited, Ran, Step
+from claude_mem_lite.compress.toolcalls.steps import FileEdited, Ran, Step
 from claude_mem_lite.compress.toolcalls.test_runners import go, javascript, others, python
 from claude_mem_lite.compress.toolcalls.test_runners.test_run import FailedTest, TestRun
 from claude_mem_lite.compress.toolcalls.test_selection import Selection, read_selection
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonValue, ToolCall, text
+from claude_mem_lite.text import within
 
+_MAX_RESULTS = 3
+_MAX_RESULT = 160
+# program with subcommand; lines of the output with a result
+_RULES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (lazy(command), lazy(f"(?m)^{line}"))
+    for command, line in (
+        (
+            r"git push\b",
+            r"[ \t]{0,8}([*+]?[ ]?(?:\[new (?:tag|branch)\]|[0-9a-f]{6,40}\.\.\.?[0-9a-f]{6,40}) {1,20}\S+ -> \S+)",
+        ),
+        (r"git (?:rebase|pull)\b", r"(Successfully rebased[^\n]*)$"),
+        (r"git (?:merge|pull)\b", r"(Merge made by[^\n]*|[ ]\d+ files? changed[^\n]*)$"),
+        (r"gh (?:pr|issue|release) create", r"(https://\S+)$"),
+    )
+)
+
+
+_VERSIONED = lazy(r"(?m)^[^\w\n]*([^\n]{0,200}\d+\.\d+\.\d+[^\n]{0,200})$")
+_BEHIND_NAME = lazy(r"[\[<>=~^@]")
 _PARSERS: tuple[Callable[[str], TestRun | None], ...] = (
     python.pytest,
     python.unittest,
@@ -44,33 +62,47 @@ _PARSERS: tuple[Callable[[str], TestRun | None], ...] = (
     javascript.bun,
     others.deno,
 )
-
-
-def read_run(output: str) -> TestRun | None:
-    """The test run that a command's (cleaned) output shows, or None."""
-    for parse in _PARSERS:
-        if run := parse(output):
-            return run
-    return None
-
-
-# What the inbox lets through is looked at whole: the one line that matters may stand in the middle.
+# As much as the inbox stores: the decisive line may be in the middle.
 _MAX_OUTPUT_LENGTH = 600_000
 _MAX_ERRORS = 6
 _SHOWING = ("explore", "files", "commit")
 _SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
 _ALL_FINE = lazy(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
-
-# What the client adds to the output of a command.
+# A line that the client adds to the output of a command.
 _OF_CLIENT = lazy(r"(?m)^Shell cwd was reset to [^\n]*\n?")
-
-# How the traceback of a program ends that nobody has caught.
+# The last line of the traceback of an uncaught exception.
 _RAISED = lazy(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: .*)?$")
+
+
+def results_of(command: str, output: str) -> tuple[str, ...]:
+    """Return the first and the last lines of an output with a result of one simple command."""
+    if shell.role(command) == "install":
+        return _few(_installed(command, output))
+    results = (line.findall(output) for program, line in _RULES if program.match(command))
+    return _few(next((lines for lines in results if lines), []))
+
+
+def _installed(command: str, output: str) -> list[str]:
+    """Return the lines with a version; for a command that names packages, only lines about these packages."""
+    lines: list[str] = _VERSIONED.findall(output)
+    words = [word.strip("'\"@") for word in command.split()[2:] if not word.startswith("-")]
+    names = [name for word in words if (name := _BEHIND_NAME.split(word, maxsplit=1)[0])]
+    return [line for line in lines if any(name in line for name in names)] if names else lines
+
+
+def _few(lines: Sequence[str]) -> tuple[str, ...]:
+    distinct = list(dict.fromkeys(within(" ".join(line.split()), _MAX_RESULT) for line in lines))
+    return tuple(distinct if len(distinct) <= _MAX_RESULTS else (*distinct[: _MAX_RESULTS - 1], distinct[-1]))
+
+
+def read_run(output: str) -> TestRun | None:
+    """Return the test run in the cleaned output of a command, or None."""
+    return next((run for parse in _PARSERS if (run := parse(output))), None)
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How a command ended: its exit code, what it printed, and whether the client gave up waiting for it."""
+    """End of a command: exit code, output, failure, and a note if the client stopped waiting."""
 
     code: int | None
     printed: str
@@ -79,23 +111,23 @@ class _End:
 
 
 def read_command(call: ToolCall, folder: Folder) -> list[Step]:
-    """The run of a command, after the changes it made to files; nothing when it was refused, stopped or is running."""
+    """Return the run of a command, after its changes to files; nothing for a refused, stopped or running command."""
     command = typed_command(call)
     end = _ended(call)
     if not command.strip() or end is None:
         return []
     output = folder.shorten(clip(_OF_CLIENT.sub("", clean(end.printed)), _MAX_OUTPUT_LENGTH))
     ran = _read(command, output, end, folder.path)
-    # What is done there, and committed, is another project's.
+    # Edits and commits in other folders belong to another project.
     if ran.failed or shell.folders_outside(command, folder.path, folder.root):
         return [ran]
-    made = tuple(shell.commits(command, output)) if ran.role == "commit" else ()
-    written = [Edited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
-    return [*written, replace(ran, commits=made, results=_results(command, output))]
+    commits = tuple(read_commits(command, output)) if ran.role == "commit" else ()
+    written = [FileEdited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
+    return [*written, replace(ran, commits=commits, results=_results(command, output))]
 
 
 def _ended(call: ToolCall) -> _End | None:
-    """How it ended; None when the command was not let run, was interrupted or goes on in the background."""
+    """Return the end of a command; None for a refused, interrupted or background command."""
     if call.error is not None:
         code, printed = shell.exit_code(call.error)
         return None if shell.was_refused(call.error) else _End(code, printed, failed=True)
@@ -116,7 +148,7 @@ def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
     errors = _errors(output, end.late or _signal(end.code, output)) if failed else ()
     errors, run = _without_orders(_not_of_tests(errors, run), run)
     fetched = shell.fetches(command)
-    told = tuple(dict.fromkeys(told_error(error, is_foreign=fetched) for error in errors))
+    safe_errors = tuple(dict.fromkeys(safe_error(error, is_foreign=fetched) for error in errors))
     shown = line(shell.key(part)) or line(command)
     return Ran(
         shown,
@@ -125,8 +157,8 @@ def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
         output,
         end.code,
         failed,
-        _told_run(run, fetched),
-        told,
+        _safe_run(run, fetched),
+        safe_errors,
         typed=line(part) or shown,
         printed_errors=errors,
         fetched=fetched,
@@ -137,30 +169,29 @@ def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
 
 
 def _is_sure(command: str, role: shell.Role, run: TestRun | None) -> bool:
-    """Return whether the end of a command is known: by totals of tests, else by an exit code that nothing hides.
+    """Return whether the result of a command is known: by totals of tests, else by an exit code that nothing hides.
 
-    Only compilers and linters have their errors found in what they printed, so that a clean end proves something."""
+    For compilers and linters, the errors in the output are known, so that a clean end proves success."""
     if run:
         return bool(run.passed or run.failed)
     return not shell.hides_exit(command) or (role in ("build", "lint") and shell.shows_end(command))
 
 
-def _told_run(run: TestRun | None, fetched: bool) -> TestRun | None:
-    """A run of tests with what may be told of their errors."""
+def _safe_run(run: TestRun | None, fetched: bool) -> TestRun | None:
     if run is None:
         return None
-    failures = (FailedTest(test.name, told_error(test.error, is_foreign=fetched)) for test in run.failures)
+    failures = (FailedTest(test.name, safe_error(test.error, is_foreign=fetched)) for test in run.failures)
     return replace(run, failures=tuple(failures))
 
 
 def _results(command: str, output: str) -> tuple[str, ...]:
-    """Return what the parts of a command line did, without lines that speak to the reader."""
-    found = (result for part in shell.parts(command) for result in results_of(shell.unwrapped(part), output))
-    return tuple(result for result in dict.fromkeys(found) if not reads_like_an_order(result))
+    """Return the results of the parts of a command line, without orders to the reader."""
+    results = (result for part in shell.parts(command) for result in results_of(shell.unwrapped(part), output))
+    return tuple(result for result in dict.fromkeys(results) if not reads_like_an_order(result))
 
 
 def _failed_unseen(command: str, role: shell.Role, run: TestRun | None, output: str) -> bool:
-    """Whether a command has failed though it ended well: `make test | tail` succeeds whatever the tests do."""
+    """Return whether a command failed despite exit code 0: `make test | tail` always succeeds."""
     if run:
         return bool(run.failed)
     if role == "run":
@@ -172,26 +203,26 @@ def _failed_unseen(command: str, role: shell.Role, run: TestRun | None, output: 
 
 
 def _errors(output: str, ended: str) -> tuple[str, ...]:
-    """How a command ended, when that is special, and the errors it printed; a few words that are none, when it has."""
+    """Return a special end of a command and the printed errors; without errors, the last line of a short output."""
     errors = diagnostics.error_lines(output, _MAX_ERRORS)
     few = not errors and output.count("\n") < 5
-    told = [ended, *errors, diagnostics.last_line(output) if few else ""]
-    return tuple(error for error in told if error)
+    lines = [ended, *errors, diagnostics.last_line(output) if few else ""]
+    return tuple(error for error in lines if error)
 
 
 def _signal(code: int | None, output: str) -> str:
-    """What an exit code says that the output does not."""
+    """Return the meaning of an exit code, unless the output mentions the same."""
     word = _SIGNALS.get(code or 0, "")
     return "" if word.split(" ")[0] in output.lower() else word
 
 
 def _not_of_tests(errors: tuple[str, ...], run: TestRun | None) -> tuple[str, ...]:
-    """The errors of a command whose failing tests do not tell theirs."""
+    """Return the errors of a command, unless every failing test has an error."""
     return () if run and run.failures and all(test.error for test in run.failures) else errors
 
 
 def _without_orders(errors: tuple[str, ...], run: TestRun | None) -> tuple[tuple[str, ...], TestRun | None]:
-    """What a command printed, without lines that speak to the reader: anything may have put them there."""
+    """Return errors and test run without orders to the reader: any program may have printed them."""
     kept = tuple(error for error in errors if not reads_like_an_order(error))
     if run is None:
         return kept, None

@@ -1,6 +1,6 @@
-"""Lines that define a function, class or type, told by their look; and what a line stands inside of.
+"""Lines that define a function, class or type, by patterns; and the definition around a line.
 
-For files whose language has no grammar here, and for edits of which the client sends no whole file."""
+For files of languages without a grammar, and for edits without the whole file."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ _MAX_DISTANCE = 3_000
 
 
 def is_code(path: str) -> bool:
-    """Return whether a file defines functions or types, by its ending."""
+    """Return whether a file defines functions or types, by the ending of the name."""
     return "." in path and path.rsplit(".", 1)[-1].lower() in _CODE_ENDINGS
 
 
@@ -52,14 +52,14 @@ def defined(line: str) -> str:
     if len(line) > _MAX_LINE or not line.strip():
         return ""
     for pattern in _PATTERNS:
-        if (found := pattern.match(line)) and (name := found["name"].rstrip(":=")) and name not in _NOT_NAMES:
-            owner = found.groupdict().get("owner")
+        if (match := pattern.match(line)) and (name := match["name"].rstrip(":=")) and name not in _NOT_NAMES:
+            owner = match.groupdict().get("owner")
             return f"{owner}.{name}" if owner else name
     return ""
 
 
 def enclosing(lines: Sequence[str], at: int) -> str:
-    """Return the qualified name of what encloses line `at` of a file, by indentation; '' at the top level."""
+    """Return the qualified name of the definition around line `at`, by indentation; '' at the top level."""
     names: list[str] = []
     current = _indent(lines[at]) if at < len(lines) else 0
     for index in range(min(at, len(lines)) - 1, max(-1, at - _MAX_DISTANCE), -1):
@@ -79,5 +79,5 @@ def enclosing(lines: Sequence[str], at: int) -> str:
 
 
 def _indent(line: str) -> int:
-    # A tab counts as much as it must: only comparisons within one file matter.
+    # A tab counts as a character: only comparisons within one file matter.
     return len(line) - len(line.lstrip())

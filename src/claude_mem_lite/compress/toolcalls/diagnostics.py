@@ -1,7 +1,6 @@
-"""The lines of a command's output that say what went wrong, most telling first.
+"""Errors in the output of a command, best lines first, in a form that is safe to repeat.
 
-The words of an error that may be told again: anybody may have written them, so none that tell their reader what to
-do. Of such an error its class and place are left."""
+Anybody may have written the text of an error. An error that advises the reader is reduced to class and place."""
 
 import re
 
@@ -11,7 +10,7 @@ from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.text import within
 
 _MAX_LINE_LENGTH = 240
-_MAX_LOOKED_AT_LENGTH = 2_000
+_MAX_READ_LENGTH = 2_000
 
 _MAYBE = lazy(
     r"(?i)error|fail|fatal|panic|exception|fault|kill|abort|denied|reject|refus|can'?t|cannot|unable|invalid|undefined"
@@ -51,103 +50,25 @@ _EMPTY_WORDS = lazy(
     r"|\S*ERR_PNPM_RECURSIVE|ELIFECYCLE|error: recipe|fatal: Could not read from remote repository"
     r"|\[INFO\] BUILD FAILURE|\[ERROR\] (?:COMPILATION ERROR|-> \[Help|Failed to execute goal .*Compilation failure$))"
 )
-# What a task runner prints before it runs something.
+# Prefix of a command that a task runner prints before running it.
 _ECHO = lazy(r"(?:\[[^\]]+\] )?[$>+] ")
 _SURE_LEVEL = 2
-_TOLD_AS_ERROR = lazy(r"(?i)\b(?:error|fatal|panic)(?:\[[\w-]+\])?:|[:(]\d+[:,]\d+")
+_EXPLICIT_ERROR = lazy(r"(?i)\b(?:error|fatal|panic)(?:\[[\w-]+\])?:|[:(]\d+[:,]\d+")
 _LOCATION = lazy(r"^\s*-->\s*(\S+:\d+:\d+)\s*$")
-# What a compiler of Java says below an error that is the same for every name.
+# Name below an error of the Java compiler, which is the same for every name.
 _SYMBOL = lazy(r"\s*symbol:\s+(\S.*)$")
 _SYMBOL_WITHIN = 4
 _STACK_FRAME = lazy(r"^\s*(?:at |File \"|from |in |\d+: |#\d+ |\.\.\. )")
 _PLACE_ALONE = lazy(r"^(?:ERROR in )?((?:\./)?[\w./@\[\]()-]+\.\w{1,6}(?::\d+(?::\d+)?|\(\d+,\d+\)))(?: [\d:-]+)?:?$")
-# What carriers put before each line: image builds, boxes, container logs, log times.
+# Prefixes of each line: image builds, boxes, container logs, log times.
 _CARRIED = lazy(
     r"(?m)^(?:#\d+ (?:\d+\.\d+ ?)?|[│┃╷╵] ?|[\w.-]+-\d+ +\| |\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*Z? ?"
     r"|npm (?:ERR!|error) ?)[ \t]*"
 )
-
-
-def first_error(output: str) -> str:
-    """The one line that tells most, or '' when nothing looks like an error."""
-    lines = error_lines(output, 1)
-    return lines[0] if lines else ""
-
-
-def error_lines(output: str, limit: int) -> list[str]:
-    """Up to `limit` different errors: those of tools known by their shape, else the lines of the most telling sort."""
-    bare = _CARRIED.sub("", output)
-    found = problems(bare) or _telling_lines(bare.split("\n"), limit)
-    return list(dict.fromkeys(_one_line(error) for error in found))[:limit]
-
-
-def names_errors(output: str) -> bool:
-    """Whether an output holds errors that are told as such, not just words that could mean one."""
-    bare = _CARRIED.sub("", output)
-    return bool(problems(bare)) or any(
-        level < _SURE_LEVEL or (level == _SURE_LEVEL and _TOLD_AS_ERROR.search(told))
-        for level, _, told in _candidates(bare.split("\n"))
-    )
-
-
-def last_line(output: str) -> str:
-    """The last line with words in it: what an error is when nothing names itself one."""
-    for line in reversed(output[-8_000:].split("\n")):
-        stripped = line.strip()
-        is_telling = len(stripped) > 3 and re.search(r"[A-Za-z]{3}", stripped) and not _EMPTY_WORDS.match(stripped)
-        if is_telling and not _ECHO.match(stripped):
-            return stripped[:_MAX_LINE_LENGTH]
-    return ""
-
-
-def _telling_lines(lines: list[str], limit: int) -> list[str]:
-    """The first different lines of the most telling sort that occurs, in the order they were printed."""
-    best = len(_LEVELS)
-    found: dict[str, None] = {}
-    for level, at, line in _candidates(lines):
-        if level > best or (level == best and len(found) == limit):
-            continue
-        if level < best:
-            best, found = level, {}
-        found[_tidy(line, lines, at)] = None
-    return list(found)
-
-
-def _candidates(lines: list[str]) -> "list[tuple[int, int, str]]":
-    """How telling a line is (0 the most), its number and itself, for every line that may speak of an error."""
-    found: list[tuple[int, int, str]] = []
-    for at, line in enumerate(lines):
-        stripped = line.strip()[:_MAX_LOOKED_AT_LENGTH]
-        if len(stripped) < 4 or not _MAYBE.search(stripped) or _EMPTY_WORDS.match(stripped) or _STACK_FRAME.match(line):
-            continue
-        level = next((level for level, pattern in enumerate(_LEVELS) if pattern.search(stripped)), None)
-        if level is not None:
-            found.append((level, at, stripped))
-    return found
-
-
-def _tidy(line: str, lines: list[str], at: int) -> str:
-    line = re.sub(r"^E\s{2,}", "", line)
-    line = re.sub(r"^(?:e: (?:file://)?)?(\S+:\d+:\d+)(?: -)? (?=\S)", r"\1: ", line)
-    if at + 1 < len(lines) and (place := _LOCATION.match(lines[at + 1])):
-        line = f"{line} ({place[1]})"
-    if line.endswith("cannot find symbol"):
-        below = (_SYMBOL.match(one) for one in lines[at + 1 : at + 1 + _SYMBOL_WITHIN])
-        line += next((f": {symbol[1].strip()}" for symbol in below if symbol), "")
-    before = lines[at - 1].strip() if at else ""
-    if place := _PLACE_ALONE.match(before[:300]):
-        line = f"{place[1]}: {line}"
-    return line
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_MAX_LINE_LENGTH]
-
-
-_LONGEST = 4_000
+_MAX_ERROR_LENGTH = 4_000
 _MAX_PLACE_LENGTH = 80
-# A program to run, or where to get it from: "To fix this, run: pip install --index-url https://…". What is joined by
-# signs is read as words, since a path or an address can say it too.
+# A program to run, or a download: "To fix this, run: pip install --index-url https://…". Signs are also read as blanks,
+# because a path or an address can contain the same words.
 _PROGRAM = (
     r"(?:pip3?|pipx|uvx?|npm|npx|pnpm|yarn|bunx?|curl|wget|bash|sh|zsh|sudo|python3?|node|deno|git|docker|brew|apt|apk"
     r"|gem|cargo|go|rm|chmod|chown|eval|powershell|iwr|make|kubectl|ssh|scp|nc|the following|this command|https?)"
@@ -169,7 +90,7 @@ _CLASS = lazy(
     r"|\berror\[\w{1,10}\]|\bcurl: \(\d{1,3}\)|\bnpm (?:ERR!|error)(?: code \w{1,20})?|\bHTTP (?:error )?\d{3}\b"
     r"|\b(?:E[A-Z]{4,15}|[A-Z]{2,6}\d{3,5})\b)"
 )
-# What a program that fetches says itself when it gets no answer.
+# Errors of programs that download, when no server answers.
 _NO_ANSWER = lazy(
     r"curl: \(\d{1,3}\) (?:Failed|Could|Couldn't|Connection|Operation|SSL|Recv|Send|Empty|The requested URL)\b"
     r"|wget: unable"
@@ -177,19 +98,90 @@ _NO_ANSWER = lazy(
 _PLACE = lazy(r"(?<![\w/])[\w@.-]*(?:/[\w@.-]+)*\.\w{1,5}:\d{1,6}(?!\w)")
 
 
-def tells_what_to_do(error: str) -> bool:
-    """Whether an error has words for its reader: orders to an agent, or something to run, fetch or send."""
+def first_error(output: str) -> str:
+    """Return the best line, or '' when nothing looks like an error."""
+    return next(iter(error_lines(output, 1)), "")
+
+
+def error_lines(output: str, limit: int) -> list[str]:
+    """Return up to `limit` distinct errors: errors of tools with a known form, else the lines of the best level."""
+    bare = _CARRIED.sub("", output)
+    errors = problems(bare) or _best_lines(bare.split("\n"), limit)
+    return list(dict.fromkeys(" ".join(error.split())[:_MAX_LINE_LENGTH] for error in errors))[:limit]
+
+
+def names_errors(output: str) -> bool:
+    """Return whether an output has explicit errors, not just words that could mean an error."""
+    bare = _CARRIED.sub("", output)
+    return bool(problems(bare)) or any(
+        level < _SURE_LEVEL or (level == _SURE_LEVEL and _EXPLICIT_ERROR.search(line))
+        for level, _, line in _candidates(bare.split("\n"))
+    )
+
+
+def last_line(output: str) -> str:
+    """Return the last line with words: the error when no line is explicitly an error."""
+    for line in reversed(output[-8_000:].split("\n")):
+        stripped = line.strip()
+        has_words = len(stripped) > 3 and re.search(r"[A-Za-z]{3}", stripped) and not _EMPTY_WORDS.match(stripped)
+        if has_words and not _ECHO.match(stripped):
+            return stripped[:_MAX_LINE_LENGTH]
+    return ""
+
+
+def _best_lines(lines: list[str], limit: int) -> list[str]:
+    """Return the first distinct lines of the best level that occurs, in order."""
+    best = len(_LEVELS)
+    kept: dict[str, None] = {}
+    for level, at, line in _candidates(lines):
+        if level > best or (level == best and len(kept) == limit):
+            continue
+        if level < best:
+            best, kept = level, {}
+        kept[_tidy(line, lines, at)] = None
+    return list(kept)
+
+
+def _candidates(lines: list[str]) -> "list[tuple[int, int, str]]":
+    """Return level (0 the best), number and text of every line that may be an error."""
+    candidates: list[tuple[int, int, str]] = []
+    for at, line in enumerate(lines):
+        stripped = line.strip()[:_MAX_READ_LENGTH]
+        if len(stripped) < 4 or not _MAYBE.search(stripped) or _EMPTY_WORDS.match(stripped) or _STACK_FRAME.match(line):
+            continue
+        level = next((level for level, pattern in enumerate(_LEVELS) if pattern.search(stripped)), None)
+        if level is not None:
+            candidates.append((level, at, stripped))
+    return candidates
+
+
+def _tidy(line: str, lines: list[str], at: int) -> str:
+    line = re.sub(r"^E\s{2,}", "", line)
+    line = re.sub(r"^(?:e: (?:file://)?)?(\S+:\d+:\d+)(?: -)? (?=\S)", r"\1: ", line)
+    if at + 1 < len(lines) and (place := _LOCATION.match(lines[at + 1])):
+        line = f"{line} ({place[1]})"
+    if line.endswith("cannot find symbol"):
+        below = (_SYMBOL.match(line_below) for line_below in lines[at + 1 : at + 1 + _SYMBOL_WITHIN])
+        line += next((f": {symbol[1].strip()}" for symbol in below if symbol), "")
+    before = lines[at - 1].strip() if at else ""
+    if place := _PLACE_ALONE.match(before[:300]):
+        line = f"{place[1]}: {line}"
+    return line
+
+
+def has_advice(error: str) -> bool:
+    """Return whether an error advises the reader: orders to an agent, or something to run, fetch or send."""
     flat = _JOINED.sub(" ", error)
     return bool(_ADVICE.search(error) or _ADVICE.search(flat) or looks_like_instructions(error))
 
 
-def told_error(error: str, *, is_foreign: bool = False) -> str:
-    """An error as it may be told: as it is, unless others wrote it or it tells what to do."""
-    error = error[:_LONGEST]
-    if (not is_foreign or _NO_ANSWER.match(error)) and not tells_what_to_do(error):
+def safe_error(error: str, *, is_foreign: bool = False) -> str:
+    """Return an error that is safe to repeat; class and place of a foreign error and of an error with advice."""
+    error = error[:_MAX_ERROR_LENGTH]
+    if (not is_foreign or _NO_ANSWER.match(error)) and not has_advice(error):
         return error
     kind = _CLASS.search(error)
     place = _PLACE.search(error)
-    told = within(place[0], _MAX_PLACE_LENGTH) if place and not tells_what_to_do(place[0]) else ""
+    location = within(place[0], _MAX_PLACE_LENGTH) if place and not has_advice(place[0]) else ""
     name = kind[0] if kind else "an error"
-    return f"{name} in {told}" if told else name
+    return f"{name} in {location}" if location else name

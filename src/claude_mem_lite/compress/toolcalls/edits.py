@@ -1,21 +1,28 @@
-"""Edit, MultiEdit, Write and NotebookEdit calls -> what changed in which file and function.
+"""Edit, MultiEdit, Write and NotebookEdit calls -> changes of files and functions.
 
-Works on what the client sends: the patch, the file before it, and the call's own input; all may be missing."""
+The client sends the patch, the file before the patch, and the input of the call; each may be missing."""
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from claude_mem_lite.code.syntax.changes import CodeChange, SymbolAction, combined
 from claude_mem_lite.compress.toolcalls.definition_lines import defined, enclosing, is_code
-from claude_mem_lite.compress.toolcalls.edit_states import MAX_HUNK_LENGTH, Hunk, file_change, states_of, symbol_changes
+from claude_mem_lite.compress.toolcalls.edit_states import (
+    Hunk,
+    diff_lines,
+    file_change,
+    hunks_from_input,
+    read_hunks,
+    states_of,
+    symbol_changes,
+)
 from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import JsonObject, JsonValue, SymbolChange, ToolCall, text
+from claude_mem_lite.models import JsonObject, SymbolChange, ToolCall, text
 
 EDIT_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Update")
-# Files that say which version of what is used; a lock file says it of everything and is left out.
+# Files with versions of dependencies; lock files are left out.
 _MANIFEST = lazy(
     r"(?i)(?:^|/)(?:go\.mod|package\.json|pyproject\.toml|setup\.(?:py|cfg)|Pipfile|[\w-]*(?:requirements|constraints)[\w-]*\.txt"
     r"|cargo\.toml|gemfile|\w+\.gemspec|pom\.xml|build\.gradle(?:\.kts)?|libs\.versions\.toml|composer\.json|[\w.]+\.csproj"
@@ -25,7 +32,7 @@ _MANIFEST = lazy(
 _PINNED = lazy(r"\d+\.\d+|@v\d")
 _VERSION_LINE = lazy(r"(?i)^[\s\"'\w.<>-]*version[\w\"'> ]*\s*[:=]?\s*[\"']?v?\d+\.\d+")
 _MAX_VERSIONS = 6
-# Notes an agent makes for itself: its plans, and what it tries out.
+# Notes of an agent to itself: plans and experiments.
 _SCRATCH = lazy(r"(?:/.*|~)?/\.claude/(?:plans|projects|todos)/|(?:/private)?/(?:var/)?tmp/|.*/scratchpad/")
 _MAX_LINES = 4_000
 _MAX_SYMBOLS = 12
@@ -36,7 +43,7 @@ _MAX_SAMPLE_LENGTH = 100
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """All that one or more edits did to one file. `samples` are single lines that were replaced: (before, after)."""
+    """Changes of one file by one or more edits. `samples` are single replaced lines: (before, after)."""
 
     path: str
     action: SymbolAction
@@ -46,40 +53,40 @@ class FileChange:
     samples: tuple[tuple[str, str], ...] = ()
     moved_from: str = ""
     versions: tuple[str, ...] = ()
-    """Lines that were added and pin a version."""
+    """Added lines that pin a version."""
     code: tuple[CodeChange, ...] = ()
-    """What became of the file itself and of its functions and classes; nothing when only the look of it was told."""
+    """Changes of the file, its functions and classes; empty when the payload lacks the file."""
 
     def names(self, action: SymbolAction) -> list[str]:
         return [symbol.name for symbol in self.symbols if symbol.action == action]
 
 
 def read_change(call: ToolCall, folder: Folder) -> FileChange | None:
-    """What a successful editing call changed, or None when it names no file or changed nothing."""
+    """Return the changes of a successful editing call, or None for a call without file or changes."""
     response = call.response if isinstance(call.response, Mapping) else {}
-    given = call.input
-    path = text(given.get("file_path")) or text(given.get("notebook_path")) or text(response.get("filePath"))
+    arguments = call.input
+    path = text(arguments.get("file_path")) or text(arguments.get("notebook_path")) or text(response.get("filePath"))
     if not path.strip() or len(path) > 1_000:
         return None
     path = folder.name(path)
     if call.tool == "NotebookEdit":
-        return _cell(path, given, response)
+        return _cell(path, arguments, response)
     original = text(response.get("originalFile")) or text(response.get("originalFileContents"))
-    content = text(given.get("content")) or text(response.get("content"))
-    hunks = _hunks(response.get("structuredPatch"))
+    content = text(arguments.get("content")) or text(response.get("content"))
+    hunks = read_hunks(response.get("structuredPatch"))
     if call.tool == "Write" and not hunks and original and original == content:
         return None
     states = states_of(call, original, content, hunks)
     if call.tool == "Write" and not hunks and (not original or text(response.get("type")) == "create"):
         return _by_code(new_file(path, content), states)
     if not hunks:
-        hunks = _hunks_from_input(call, original, content)
+        hunks = hunks_from_input(call, original, content)
     change = _patched(path, original.split("\n") if original else [], hunks, names=is_code(path)) if hunks else None
     return _by_code(change, states) if change else None
 
 
 def merge(changes: Iterable[FileChange]) -> list[FileChange]:
-    """One change per file, in the order the files were first touched."""
+    """Return one change per file, in the order of the first edits."""
     by_path: dict[str, FileChange] = {}
     for change in changes:
         before = by_path.get(change.path)
@@ -88,17 +95,17 @@ def merge(changes: Iterable[FileChange]) -> list[FileChange]:
 
 
 def is_manifest(path: str) -> bool:
-    """Return whether a file says which version of what is used."""
+    """Return whether a file has versions of dependencies."""
     return _MANIFEST.search(path) is not None
 
 
 def is_scratch(path: str) -> bool:
-    """Whether a file is a note of the agent to itself, or outside of all that lasts."""
+    """Return whether a file is a note of the agent to itself, or temporary."""
     return _SCRATCH.match(path) is not None
 
 
 def describe(change: FileChange) -> str:
-    """One line: "src/auth.py: changed renew, added expired (+12 -3)"."""
+    """Return one line: "src/auth.py: changed renew, added expired (+12 -3)"."""
     if change.moved_from:
         return f"{change.moved_from}: renamed to {change.path}"
     if change.action == "deleted":
@@ -122,9 +129,9 @@ def describe(change: FileChange) -> str:
 
 
 def _values(change: FileChange, *, named: bool) -> Sequence[tuple[str, str]]:
-    """The replaced lines worth showing, when they are all that changed.
+    """Return the replaced lines to show, when no other line changed.
 
-    The name of a function says most of what changed in it; a setting has nothing but its values."""
+    The name of a function describes a change in the function; a setting has only values."""
     if max(change.added, change.removed) > len(change.samples):
         return ()
     if named:
@@ -140,54 +147,17 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _hunks(patch: JsonValue) -> list[Hunk]:
-    hunks: list[Hunk] = []
-    for hunk in patch if isinstance(patch, Sequence) and not isinstance(patch, str) else ():
-        if not isinstance(hunk, Mapping):
-            continue
-        given = hunk.get("lines")
-        lines = [line for line in given if isinstance(line, str)] if isinstance(given, list | tuple) else []
-        start = hunk.get("oldStart")
-        if lines:
-            hunks.append(Hunk(max(start - 1, 0) if isinstance(start, int) else 0, tuple(lines[:MAX_HUNK_LENGTH])))
-    return hunks
-
-
-def _hunks_from_input(call: ToolCall, original: str, content: str) -> list[Hunk]:
-    """The patch rebuilt from what the call was given, for clients that send none."""
-    given = call.input.get("edits")
-    edits = [edit for edit in given if isinstance(edit, Mapping)] if isinstance(given, list | tuple) else [call.input]
-    hunks: list[Hunk] = []
-    for edit in edits[:50]:
-        old, new = text(edit.get("old_string")), text(edit.get("new_string"))
-        if call.tool == "Write":
-            old, new = original, content
-        if old == new:
-            continue
-        at = original.find(old) if original and old else -1
-        start = original.count("\n", 0, at) if at >= 0 else 0
-        hunks.append(Hunk(start, tuple(_diff(old, new))))
-    return hunks
-
-
-def _diff(old: str, new: str) -> list[str]:
-    before, after = (part.split("\n")[:400] if part else [] for part in (old, new))
-    if max(len(before), len(after)) > 200:
-        return [*(f"-{line}" for line in before), *(f"+{line}" for line in after)]
-    return list(difflib.unified_diff(before, after, lineterm=""))[3:]
-
-
-def _cell(path: str, given: JsonObject, response: JsonObject) -> FileChange | None:
-    """A notebook's cell that was replaced, inserted or deleted."""
-    mode = text(response.get("edit_mode")) or text(given.get("edit_mode"))
+def _cell(path: str, arguments: JsonObject, response: JsonObject) -> FileChange | None:
+    """Return the change of a replaced, inserted or deleted cell of a notebook."""
+    mode = text(response.get("edit_mode")) or text(arguments.get("edit_mode"))
     old = text(response.get("old_source"))
-    new = "" if mode == "delete" else text(given.get("new_source")) or text(response.get("new_source"))
-    lines = _diff(old, new) if old != new else []
+    new = "" if mode == "delete" else text(arguments.get("new_source")) or text(response.get("new_source"))
+    lines = diff_lines(old, new) if old != new else []
     return _patched(path, [], [Hunk(0, tuple(lines))], names=True) if lines else None
 
 
 def new_file(path: str, content: str) -> FileChange:
-    """A file that was not there before, with what it defines."""
+    """Return the change of a new file, with the definitions of the file."""
     lines = content.removesuffix("\n").split("\n")[:_MAX_LINES] if content else []
     names = [name for line in lines if is_code(path) and line[:1].strip() and (name := defined(line))]
     symbols = tuple(SymbolChange(path, name, "new") for name in dict.fromkeys(names))
@@ -196,7 +166,7 @@ def new_file(path: str, content: str) -> FileChange:
 
 
 def _patched(path: str, original: list[str], hunks: list[Hunk], *, names: bool) -> FileChange | None:
-    """Return what a patch did; with the names of definitions where the file has any."""
+    """Return the change of a patch, with names of definitions for a file of code."""
     actions: dict[str, SymbolAction] = {}
     samples: list[tuple[str, str]] = []
     plus: list[str] = []
@@ -217,8 +187,8 @@ def _patched(path: str, original: list[str], hunks: list[Hunk], *, names: bool) 
 
 
 def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
-    """Lines put in the place of as many others, a few at a time."""
-    found: list[tuple[str, str]] = []
+    """Return pairs of replaced lines, where a few lines replace as many."""
+    replaced: list[tuple[str, str]] = []
     minus: list[str] = []
     plus: list[str] = []
     for line in (*hunk.lines, " "):
@@ -228,23 +198,23 @@ def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
             plus.append(_sample(line[1:]))
         else:
             if 0 < len(minus) == len(plus) <= _MAX_REPLACED:
-                found += [(old, new) for old, new in zip(minus, plus, strict=True) if old and new and old != new]
+                replaced += [(old, new) for old, new in zip(minus, plus, strict=True) if old and new and old != new]
             minus, plus = ([_sample(line[1:])] if line.startswith("-") else []), []
-    return found
+    return replaced
 
 
 def _versions(path: str, lines: Sequence[str]) -> tuple[str, ...]:
     is_pinned = _PINNED.search if is_manifest(path) else _VERSION_LINE.match
-    found = (" ".join(line.split()).rstrip(",") for line in lines if len(line) < 160 and is_pinned(line))
-    return tuple(dict.fromkeys(found))[:_MAX_VERSIONS]
+    pinned = (" ".join(line.split()).rstrip(",") for line in lines if len(line) < 160 and is_pinned(line))
+    return tuple(dict.fromkeys(pinned))[:_MAX_VERSIONS]
 
 
 def _note_symbols(hunk: Hunk, original: list[str], actions: dict[str, SymbolAction]) -> None:
-    """Which definitions a hunk adds, removes or changes the inside of."""
+    """Add the definitions that a hunk adds, removes or changes to `actions`."""
     above = original[: hunk.start]
     seen = [*above]
-    gone = {defined(line[1:]) for line in hunk.lines if line.startswith("-")} - {""}
-    made = {defined(line[1:]) for line in hunk.lines if line.startswith("+")} - {""}
+    removed = {defined(line[1:]) for line in hunk.lines if line.startswith("-")} - {""}
+    added = {defined(line[1:]) for line in hunk.lines if line.startswith("+")} - {""}
     for line in hunk.lines:
         body = line[1:]
         if line[:1] in "+-" and re.search(r"\w", body):
@@ -252,8 +222,10 @@ def _note_symbols(hunk: Hunk, original: list[str], actions: dict[str, SymbolActi
             outer = enclosing([*seen[-3_000:], body], min(len(seen), 3_000))
             qualified = f"{outer}.{name}" if outer and name else name or outer
             if qualified:
-                fresh: SymbolAction = "new" if name in made - gone else "deleted" if name in gone - made else "modified"
-                actions.setdefault(qualified, fresh if name else "modified")
+                action: SymbolAction = "modified"
+                if name and (name in added) != (name in removed):
+                    action = "new" if name in added else "deleted"
+                actions.setdefault(qualified, action)
         seen.append(body)
 
 
@@ -269,9 +241,9 @@ def _merged(first: FileChange, second: FileChange) -> FileChange:
         elif before.action != "new":
             symbols[symbol.name] = symbol
     code = combined((*first.code, *second.code))
-    # Of what the code tells, only what came of it all: a function that was put back is not changed.
-    left = {one.name for one in code}
-    undone = {name for one in (*first.code, *second.code) for name in (one.name, one.was)} - left
+    # Only the net effect counts: a restored function is not changed.
+    left = {change.name for change in code}
+    undone = {name for change in (*first.code, *second.code) for name in (change.name, change.was)} - left
     return FileChange(
         first.path,
         action,
@@ -286,24 +258,24 @@ def _merged(first: FileChange, second: FileChange) -> FileChange:
 
 
 def _by_code(change: FileChange, states: tuple[str | None, str] | None) -> FileChange:
-    """The change told by the code itself instead of by the look of its lines, where that can be read.
+    """Return the change with symbols from the parsed code instead of from patterns, where the code can be parsed.
 
-    What stands inside of something that is new or deleted goes without saying."""
+    Symbols inside of a new or deleted symbol are left out."""
     if states is None:
         return change
     before, after = states
     file, symbols = file_change(change.path, before), symbol_changes(change.path, before, after)
     if symbols is None:
         return replace(change, code=(file,))
-    whole = {one.name for one in symbols if one.action != "modified"}
-    told = [one for one in symbols if one.action == "modified" or not _stands_in(one.name, whole)]
-    shown = tuple(SymbolChange(change.path, one.name, one.action) for one in told[:_MAX_SYMBOLS])
+    whole = {symbol.name for symbol in symbols if symbol.action != "modified"}
+    outermost = [symbol for symbol in symbols if symbol.action == "modified" or not _stands_in(symbol.name, whole)]
+    shown = tuple(SymbolChange(change.path, symbol.name, symbol.action) for symbol in outermost[:_MAX_SYMBOLS])
     return replace(change, code=(file, *symbols), symbols=shown)
 
 
-def _stands_in(name: str, others: set[str]) -> bool:
+def _stands_in(name: str, parents: set[str]) -> bool:
     parts = name.split(".")
-    return any(".".join(parts[:end]) in others for end in range(1, len(parts)))
+    return any(".".join(parts[:end]) in parents for end in range(1, len(parts)))
 
 
 def _sample(line: str) -> str:

@@ -1,7 +1,7 @@
-"""Error fingerprints: one short name for the same failure, whatever the day, the machine and the folder.
+"""Error fingerprints: one short name for the same failure on any day, machine and folder.
 
-Made when a failure or its fix is stored. `failed_step` and `anchors_of_step` make the same of a tool call that has just
-failed, to look it up by."""
+Stored with a failure or a fix. `failed_step` and `anchors_of_step` make the fingerprints of a tool call that has just
+failed, for a lookup."""
 
 import hashlib
 import re
@@ -17,9 +17,9 @@ from claude_mem_lite.models import Event, ToolCall
 
 _ANCHOR = "error:"
 _LENGTH = 12
-_MOST = 6
+_MAX_ERRORS = 6
 _MAX_ERROR_LENGTH = 1_000
-# An error that says less than this is told apart by the program it came from.
+# An error with fewer words is identified by the program, too.
 _FEW_WORDS = 2
 _NO_TIME = datetime.fromtimestamp(0, UTC)
 
@@ -35,30 +35,27 @@ _CHANCE_NAME = lazy(
     r"|[\w-]*(?:[a-z]\d|\d[a-z])[\w-]*(?:[a-z]\d|\d[a-z])[\w-]*\d[\w-]*|[\d.-]+"
 )
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-# What differs between two sightings of one failure, with what stands for it, in the order it is looked for.
+# Parts that differ between two sightings of a failure, with replacements, in the order of replacing.
 _VARYING: tuple[tuple[re.Pattern[str], str], ...] = (
     (lazy(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"), "<id>"),
-    (
-        lazy(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:z|[+-]\d\d:?\d\d)?(?!\w)"),
-        "<time>",
-    ),
+    (lazy(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:z|[+-]\d\d:?\d\d)?(?!\w)"), "<time>"),
     (lazy(rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}})(?:,? \d{{4}})?(?: \d\d:\d\d(?::\d\d)?)?\b"), "<time>"),
     (lazy(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
     (lazy(r"\b0x[0-9a-f]+\b"), "<address>"),
     (lazy(r"\[(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\](?=:\d)|(?<![\w:])::1?(?=:\d)"), "<host>"),
     (lazy(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|\blocalhost(?=:\d)"), "<host>"),
     (lazy(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b(?:-[0-9a-f]{4,12}\b)*"), "<hash>"),
-    # Letters and digits that change places five times and more: nobody chose that name.
+    # A random name: letters and digits alternate five times and more.
     (lazy(r"\b(?=\w{8,})(?:[a-z]+\d+){3,}[a-z]*\b|\b(?=\w{8,})(?:\d+[a-z]+){3,}\d*\b"), "<id>"),
 )
-# Ports that the system gives out differ each time; 5432 and 6379 are two services.
+# Ephemeral ports differ each time; 5432 and 6379 are two services.
 _PORT = lazy(r"(?:(?<=<host>)(?::|['\"], ?(?:port )?)|\bport[ :=]+)(\d{1,5})\b")
-_FIRST_GIVEN_PORT = 32_768
+_FIRST_EPHEMERAL_PORT = 32_768
 _CODE = lazy(
     r"\b(status(?: code)?|code|http(?:/\d(?:\.\d)?)?|errno|signal)[ :=#]+(\d{1,5})\b"
     r"|\b(error|returned|response)[ :=]+([45]\d\d)\b"
 )
-# A shell tells how a job of its own ended with its number before and the command line after.
+# A shell prints the end of a job between the number of the job and the command line.
 _JOB = lazy(
     r"(?P<shell>\S*sh: (?:line \d+: )?(?:\d+ )?|\d+ )?"
     r"(?P<end>segmentation fault|killed|aborted|abort trap|bus error|illegal instruction|terminated)"
@@ -80,78 +77,76 @@ _EMPTY_WORDS = """error errors err failed fail failure fatal exception panic exi
     segmentation fault core dumped killed abort aborted trap terminated bus illegal instruction
     timed timeout out"""
 _EMPTY = frozenset(_EMPTY_WORDS.split())
-# What is the same whatever could not be resolved; the lines after it tell.
+# Lines that are the same for every unresolved dependency; the lines below name the dependency.
 _HEADING = lazy(r"eresolve\b|found: ")
 
 
 _NAMED = lazy(r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b: \S[^\n`]*")
-# Where a sentence may go on behind an error that it names.
+# Continuations of a sentence behind an error.
 _GOES_ON = lazy(
     r"[.;:,] (?=\S)|\s(?:[–—-]|=>|->|→|\(|means?|comes?|happens?|is|was|when|if|because|on|in|unless|until)\s"
 )
-_PLACE_BEHIND = lazy(r"\s\([^()\s]*:\d+(?::\d+)?\)$")
+PLACE_BEHIND = lazy(r"\s\([^()\s]*:\d+(?::\d+)?\)$")
 _MAX_LINES = 20
 
 
 def fingerprint(error: str, command: str = "") -> str:
-    """The same for one failure wherever and whenever it is seen, different for another one.
-
-    `command` counts only when the error by itself says next to nothing."""
-    told = normalised(error)
-    if command and not _tells(told):
-        told = f"{shell.tool(shell.main_part(command)[0]).lower()}: {told}"
-    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:_LENGTH]
+    """Return the same name for every sighting of a failure; `command` counts only for an error of few words."""
+    text = normalised(error)
+    if command and not _is_specific(text):
+        text = f"{shell.tool(shell.main_part(command)[0]).lower()}: {text}"
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_LENGTH]
 
 
 def normalised(error: str) -> str:
-    """An error without what changes from one sighting to the next; the words that tell it apart stay."""
+    """Return an error without the parts that differ between two sightings."""
     text = " ".join(clean(error[:_MAX_ERROR_LENGTH]).translate(_QUOTES).lower().split())
     if (job := _JOB.fullmatch(text)) and (job["shell"] or not job["command"]):
         return job["end"]
-    text = _URL.sub(lambda found: found[1].replace("/", " "), text)
-    text = _PATH.sub(lambda found: _name_of(found[0]), text)
+    text = _URL.sub(lambda match: match[1].replace("/", " "), text)
+    text = _PATH.sub(lambda match: _name_of(match[0]), text)
     for pattern, stands_for in _VARYING:
         text = pattern.sub(stands_for, text)
-    text = _PORT.sub(lambda found: "" if int(found[1]) >= _FIRST_GIVEN_PORT else f" port{found[1]}", text)
-    text = _CODE.sub(lambda found: f"{found[1] or found[3]} n{found[2] or found[4]}", text)
+    text = _PORT.sub(lambda match: "" if int(match[1]) >= _FIRST_EPHEMERAL_PORT else f" port{match[1]}", text)
+    text = _CODE.sub(lambda match: f"{match[1] or match[3]} n{match[2] or match[4]}", text)
     text = _PLACE.sub("", _NUMBER.sub("<n>", text))
     text = " ".join(_SIGNS.sub(" ", text).split()).strip(" .:,;-")
-    # One tool names the place before the error, another version of it behind.
+    # Versions of a tool name the place before or behind the error.
     return _PLACE_AT_END.sub(r"\2: \1", text) if _PLACE_AT_END.fullmatch(text) else text
 
 
-def _tells(told: str) -> bool:
-    words = {word.rstrip(".:/-") for word in _WORD.findall(told)}
+def _is_specific(normalised_error: str) -> bool:
+    words = {word.rstrip(".:/-") for word in _WORD.findall(normalised_error)}
     return len(words - _EMPTY) >= _FEW_WORDS
 
 
 def anchors_of_run(ran: Ran) -> tuple[str, ...]:
-    """What a failed command is known by: its failing tests, else its errors."""
-    failures = ran.run.failures[:_MOST] if ran.run else ()
-    found = [fingerprint(f"{test.name}: {_COMPARED.sub('', test.error)}", ran.command) for test in failures]
-    found = found or [fingerprint(error, ran.command) for error in _telling((ran.printed_errors or ran.errors)[:_MOST])]
-    return tuple(dict.fromkeys(f"{_ANCHOR}{one}" for one in found))
+    """Return the anchors of a failed command: from failing tests, else from errors."""
+    failures = ran.run.failures[:_MAX_ERRORS] if ran.run else ()
+    errors = [f"{test.name}: {_COMPARED.sub('', test.error)}" for test in failures]
+    errors = errors or [*_specific((ran.printed_errors or ran.errors)[:_MAX_ERRORS])]
+    return tuple(dict.fromkeys(f"{_ANCHOR}{fingerprint(error, ran.command)}" for error in errors))
 
 
-def _telling(errors: Sequence[str]) -> Sequence[str]:
-    """The errors that tell one failure from another; the first one, when none does."""
-    told = [(error, normalised(error)) for error in errors]
-    telling = [error for error, bare in told if _tells(bare) and not _HEADING.match(bare)]
-    if telling and not _tells(told[0][1]):
-        # After how a command ended there may be a last line that is no error: how far it came by then.
-        telling = [error for error in telling if diagnostics.first_error(error)]
-    return telling or errors[:1]
+def _specific(errors: Sequence[str]) -> Sequence[str]:
+    """Return the errors that identify a failure, else the first error."""
+    pairs = [(error, normalised(error)) for error in errors]
+    specific = [error for error, bare in pairs if _is_specific(bare) and not _HEADING.match(bare)]
+    if specific and not _is_specific(pairs[0][1]):
+        # Behind a special end of a command, the last line may be progress instead of an error.
+        specific = [error for error in specific if diagnostics.first_error(error)]
+    return specific or errors[:1]
 
 
 def anchor_of_tool(called: Called) -> str:
-    """What the failure of somebody else's tool is known by."""
+    """Return the anchor of a failed call of a foreign tool."""
     return f"{_ANCHOR}{fingerprint(f'{called.tool}: {called.error}')}"
 
 
 def failed_step(call: ToolCall, cwd: str) -> Ran | Called | None:
-    """What a tool call that has just failed amounts to; None when it was stopped or refused, or says nothing.
+    """Return the failed step of a tool call; None for a stopped or refused call, and for a call without an error.
 
-    Its input is all that is needed, with its error text; of a call that only looks as if it went well, its answer."""
+    The input and the error are enough; a call with a hidden failure needs the response."""
     for step in read_steps(Event("", "PostToolUseFailure", "", _NO_TIME, cwd=cwd, tool=call)):
         if (isinstance(step, Ran) and step.failed) or (isinstance(step, Called) and step.error):
             return step
@@ -159,36 +154,35 @@ def failed_step(call: ToolCall, cwd: str) -> Ran | Called | None:
 
 
 def anchors_of_step(step: Ran | Called) -> tuple[str, ...]:
-    """What a failed step is known by."""
     return anchors_of_run(step) if isinstance(step, Ran) else (anchor_of_tool(step),)
 
 
-def anchors_named(told: str) -> tuple[str, ...]:
-    """What the errors are known by that somebody wrote down, each by itself or in a sentence that goes on behind it:
-    "ModuleNotFoundError: No module named 'lxml' means that …". `anchors_of_words` finds them again."""
-    found: dict[str, None] = {}
-    for line in told.split("\n")[:_MAX_LINES]:
+def anchors_named(text: str) -> tuple[str, ...]:
+    """Return the anchors of errors in prose, alone or in a sentence that continues behind the error:
+    "ModuleNotFoundError: No module named 'lxml' means that …". `anchors_of_words` makes the same anchors."""
+    errors: dict[str, None] = {}
+    for line in text.split("\n")[:_MAX_LINES]:
         for named in _NAMED.finditer(line[:_MAX_ERROR_LENGTH]):
-            ends = [end.start() for end in _GOES_ON.finditer(named[0])][:_MOST]
-            found |= dict.fromkeys(named[0][:end].strip(" .") for end in (*ends, len(named[0])))
-    return _anchors(found)
+            ends = [end.start() for end in _GOES_ON.finditer(named[0])][:_MAX_ERRORS]
+            errors |= dict.fromkeys(named[0][:end].strip(" .") for end in (*ends, len(named[0])))
+    return _anchors(errors)
 
 
 def anchors_of_words(step: Ran | Called) -> tuple[str, ...]:
-    """What the errors of a failed step are known by wherever they come from: without their place."""
+    """Return the anchors of the errors of a failed step, without the place of each error."""
     if isinstance(step, Called):
         return _anchors([step.error])
-    tests = [test.error for test in step.run.failures[:_MOST]] if step.run else []
-    bare = (_PLACE_BEHIND.sub("", error) for error in (*tests, *(step.printed_errors or step.errors)[:_MOST]))
+    tests = [test.error for test in step.run.failures[:_MAX_ERRORS]] if step.run else []
+    bare = (PLACE_BEHIND.sub("", error) for error in (*tests, *(step.printed_errors or step.errors)[:_MAX_ERRORS]))
     return _anchors([named[0] for error in bare if (named := _NAMED.search(error))])
 
 
 def _anchors(errors: Iterable[str]) -> tuple[str, ...]:
-    telling = (error for error in errors if _tells(normalised(error)))
-    return tuple(dict.fromkeys(f"{_ANCHOR}{fingerprint(error)}" for error in telling))[:_MOST]
+    specific = (error for error in errors if _is_specific(normalised(error)))
+    return tuple(dict.fromkeys(f"{_ANCHOR}{fingerprint(error)}" for error in specific))[:_MAX_ERRORS]
 
 
 def _name_of(path: str) -> str:
-    """The last part of a path, unless chance has named it."""
+    """Return the last part of a path, or a placeholder for a random name."""
     name = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
     return "<name>" if _CHANCE_NAME.fullmatch(name.partition(".")[0]) else name

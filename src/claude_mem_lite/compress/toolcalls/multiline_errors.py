@@ -1,15 +1,17 @@
 """Errors that a tool prints over several lines -> one line each, with the place.
 
-Told by their shape, because `make`, `npm run` and `docker build` hide which tool printed them."""
+Found by their form, because `make`, `npm run` and `docker build` hide the tool."""
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from claude_mem_lite.compress.toolcalls.test_runners.go import panic
+from claude_mem_lite.compress.toolcalls.test_runners.test_run import sections
 from claude_mem_lite.lazy_regex import lazy
 
-_MOST = 8
-_LONGEST = 600
+_MAX_ERRORS = 8
+_MAX_ERROR_LENGTH = 600
 
 _TRACEBACK = lazy(r"Traceback \(most recent call last\):\n((?:[ \t][^\n]*\n|\n(?=[ \t]))*)(\S[^\n]*)")
 _PYTHON_FRAME = lazy(r"File \"([^\"\n]+)\", line (\d+)")
@@ -49,25 +51,23 @@ _GRADLE_DETAIL = lazy(r"(?m)^(?:e: |\S+\.(?:java|kt|kts|groovy):\d+: error)")
 
 
 def problems(output: str) -> list[str]:
-    """The errors found, the most telling first; none when no tool with a shape of its own has printed any."""
+    """Return the errors of the first tool with a known form, best errors first."""
     for mark, read in _READERS:
-        if mark in output and (
-            found := [error[:_LONGEST] for _, error in zip(range(_MOST), read(output), strict=False)]
-        ):
-            return found
+        if mark in output and (errors := list(islice(read(output), _MAX_ERRORS))):
+            return [error[:_MAX_ERROR_LENGTH] for error in errors]
     return []
 
 
 def _tracebacks(output: str) -> Iterator[str]:
-    """Exceptions of Python, the one that ended it first, then those it came from."""
-    found = _TRACEBACK.findall(output)[-_MAX_TRACEBACKS:]
-    for frames, error in reversed(found):
+    """Yield exceptions of Python, the last first, then the causes."""
+    tracebacks = _TRACEBACK.findall(output)[-_MAX_TRACEBACKS:]
+    for frames, error in reversed(tracebacks):
         own = [f"{path}:{line}" for path, line in _PYTHON_FRAME.findall(frames) if not _PYTHON_LIBRARY.search(path)]
         yield f"{error.strip()} ({own[-1]})" if own else error.strip()
 
 
 def _thrown(output: str) -> Iterator[str]:
-    """Errors with a stack below them: of node, of the JVM, of .NET."""
+    """Yield errors with a stack below: of node, of the JVM, of .NET."""
     lines = output.split("\n")
     for at, line in enumerate(lines):
         error = _THROWN.match(line.strip()) if "Error" in line or "Exception" in line else None
@@ -83,17 +83,17 @@ def _rust(output: str) -> Iterator[str]:
 
 
 def _rust_panic(output: str) -> Iterator[str]:
-    for place, told in _RUST_PANIC.findall(output):
-        yield f"{told} ({place})"
+    for place, message in _RUST_PANIC.findall(output):
+        yield f"{message} ({place})"
 
 
 def _go_panic(output: str) -> Iterator[str]:
-    if told := panic(output):
-        yield told
+    if message := panic(output):
+        yield message
 
 
 def _eslint(output: str) -> Iterator[str]:
-    """Rows below the name of their file."""
+    """Yield rows below the name of a file."""
     file = ""
     for line in output.split("\n"):
         if _ESLINT_FILE.match(line):
@@ -103,31 +103,28 @@ def _eslint(output: str) -> Iterator[str]:
 
 
 def _shellcheck(output: str) -> Iterator[str]:
-    headings = list(_SHELLCHECK.finditer(output))
-    stops = [*(found.start() for found in headings), len(output)][1:]
-    for heading, stop in zip(headings, stops, strict=True):
-        for told in _SHELLCHECK_CODE.findall(output, heading.end(), stop):
-            yield f"{heading[1]}: {told}"
+    for place, section in sections(output, _SHELLCHECK):
+        yield from (f"{place}: {message}" for message in _SHELLCHECK_CODE.findall(section))
 
 
 def _cmake(output: str) -> Iterator[str]:
-    for place, told in _CMAKE.findall(output):
-        yield f"CMake Error at {place}: {told}"
+    for place, message in _CMAKE.findall(output):
+        yield f"CMake Error at {place}: {message}"
 
 
 def _webpack(output: str) -> Iterator[str]:
-    for place, told in _WEBPACK.findall(output):
-        yield f"{place}: {told}"
+    for place, message in _WEBPACK.findall(output):
+        yield f"{place}: {message}"
 
 
 def _npm(output: str) -> Iterator[str]:
-    """What npm could not resolve, and which package stands in the way."""
-    for found in _NPM.finditer(output):
-        if found[0] != found[1]:
-            yield found[0]
+    """Yield the unresolved package of npm, and the conflicting packages."""
+    for match in _NPM.finditer(output):
+        if match[0] != match[1]:
+            yield match[0]
             break
-    for found in _NPM_PEER.finditer(output):
-        yield found[0].strip()
+    for match in _NPM_PEER.finditer(output):
+        yield match[0].strip()
 
 
 def _pip(output: str) -> Iterator[str]:
@@ -141,10 +138,10 @@ def _pip(output: str) -> Iterator[str]:
 
 
 def _solving(output: str) -> Iterator[str]:
-    """Why a set of versions cannot be had: the last reason is the one that says it all, the first the one to act on."""
-    if found := _SOLVING.search(output):
-        reasons = re.split(r"(?:\.|,)\s+(?=So,? because|Thus,|And because)", " ".join(found[1].split()))
-        yield from (reasons[0], f"{reasons[-1]}") if len(reasons) > 1 else reasons
+    """Yield why versions conflict: the first reason, to act on, and the last, the conclusion."""
+    if match := _SOLVING.search(output):
+        reasons = re.split(r"(?:\.|,)\s+(?=So,? because|Thus,|And because)", " ".join(match[1].split()))
+        yield from (reasons[0], reasons[-1]) if len(reasons) > 1 else reasons
 
 
 def _unformatted(output: str) -> Iterator[str]:
@@ -155,15 +152,15 @@ def _unformatted(output: str) -> Iterator[str]:
 
 
 def _terraform(output: str) -> Iterator[str]:
-    """What is wrong in a block; the heading is the same for every name in it."""
-    for error, file, line, told in _TERRAFORM.findall(output):
-        yield f"{error}: {told.strip()} ({file}:{line})"
+    """Yield errors with the text below the heading, which is the same for every name of a block."""
+    for error, file, line, message in _TERRAFORM.findall(output):
+        yield f"{error}: {message.strip()} ({file}:{line})"
 
 
 def _gradle(output: str) -> Iterator[str]:
-    """What went wrong in a build, unless a compiler has said it better."""
-    if not _GRADLE_DETAIL.search(output) and (found := _GRADLE.search(output)):
-        yield f"{found[1].rstrip('.')}: {found[2]}" if found[2] else found[1]
+    """Yield the error of a build without errors of a compiler."""
+    if not _GRADLE_DETAIL.search(output) and (match := _GRADLE.search(output)):
+        yield f"{match[1].rstrip('.')}: {match[2]}" if match[2] else match[1]
 
 
 _READERS: tuple[tuple[str, Callable[[str], Iterator[str]]], ...] = (

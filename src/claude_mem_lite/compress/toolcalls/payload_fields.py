@@ -1,6 +1,4 @@
-"""What tools were given and what they answered, of whatever shape, as text. Payloads are not to be trusted.
-
-The folder a tool worked in, and how paths are written as seen from the root of its checkout."""
+"""Fields of tool calls of any form, as text, and paths relative to the checkout. Payloads are not trusted."""
 
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -12,19 +10,19 @@ from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, text
 COMMAND_TOOLS = ("Bash", "shell", "run_shell_command", "PowerShell")
 WEB_TOOLS = ("WebFetch", "WebSearch")
 READ_TOOLS = ("Read", "NotebookRead", "ViewFile", "read_file")
-_DEEPEST = 6
+_MAX_DEPTH = 6
 
 
 def flatten(value: JsonValue, depth: int = 0) -> str:
-    """The text in a response of any shape: a string, content blocks, an object with one of the usual fields."""
+    """Return the text in a response of any form: a string, content blocks, an object with a usual field."""
     if isinstance(value, str):
         return value
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return ""
     if isinstance(value, Mapping):
         for name in ("text", "result", "results", "content", "output", "stdout", "message", "title"):
-            if found := flatten(value.get(name), depth + 1):
-                return found
+            if text := flatten(value.get(name), depth + 1):
+                return text
         return ""
     if isinstance(value, Sequence):
         return "\n".join(part for item in value[:50] if (part := flatten(item, depth + 1)))
@@ -32,36 +30,36 @@ def flatten(value: JsonValue, depth: int = 0) -> str:
 
 
 def typed_command(call: ToolCall) -> str:
-    """The command that was to be run, given as a line or as a list of words."""
+    """Return the command of a call, from a line or from a list of words."""
     typed = call.input.get("command")
     return " ".join(word for word in typed if isinstance(word, str)) if isinstance(typed, list) else text(typed)
 
 
 def fields(value: JsonValue) -> JsonObject:
-    """An object as it is, anything else as an empty one."""
+    """Return an object unchanged, an empty object for any other value."""
     return value if isinstance(value, Mapping) else {}
 
 
 def line(value: str) -> str:
-    """A short text on one line, without noise."""
+    """Return a short text on one line, without terminal noise."""
     return " ".join(clean(value[:2_000]).split())[:300]
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A working folder, and where it stands in its checkout: nothing at the root."""
+    """A working folder, with its path inside of the checkout, '' at the root."""
 
     path: str
     inside: str = ""
 
     @property
     def root(self) -> str:
-        """The root of the checkout, spelt as the client spells its folders."""
+        """Return the root of the checkout, in the spelling of the client."""
         path = self.path.rstrip("/")
         return path.removesuffix(f"/{self.inside}") if self.inside else path
 
     def name(self, path: str) -> str:
-        """A path as seen from the root, when it is inside the checkout; else as it was given."""
+        """Return a path relative to the root; a path outside of the checkout unchanged."""
         path = storable(path)
         if not self.root or path.startswith("~"):
             return path
@@ -70,9 +68,25 @@ class Folder:
         return whole[len(self.root) + 1 :] if whole.startswith(f"{self.root}/") else path
 
     def shorten(self, text: str) -> str:
-        """A text with the paths in it as seen from the root."""
+        """Return a text with paths relative to the root."""
         return text.replace(f"{self.root}/", "") if len(self.root) > 1 else text
 
 
 def folder_of(event: Event) -> Folder:
     return Folder(event.cwd, event.inside)
+
+
+def file_of(call: ToolCall) -> str:
+    """Return the path of the file that a call reads or writes, or ''."""
+    return text(call.input.get("file_path")) or text(call.input.get("path"))
+
+
+def closing_message(events: Sequence[Event]) -> str:
+    """Return the last message of the agent in a turn; '' for an API error."""
+    return next((event.message for event in reversed(events) if event.kind == "Stop" and event.message), "")
+
+
+def shorten_paths(message: str, events: Sequence[Event]) -> str:
+    """Return a text with paths relative to the checkout of a turn."""
+    first = next((event for event in events if event.cwd), None)
+    return folder_of(first).shorten(message) if first else message

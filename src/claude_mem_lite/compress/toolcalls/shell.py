@@ -1,8 +1,7 @@
-"""Shell commands: what one is for, when two are the same, and what its output says went wrong."""
+"""Shell commands: role, parts, identity, exit codes and folders."""
 
 import posixpath
 import re
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from claude_mem_lite.lazy_regex import lazy
@@ -71,7 +70,7 @@ _ROLE_PATTERNS: dict[Role, str] = {
     "build": _BUILD, "git": r"git \S+|gh \S+",
 }  # fmt: skip
 _FLAGS = r"(?:-\S{1,200}\s+){0,20}"
-# Others write issues, releases and the pages of packages. `gh run` shows what our own commands printed elsewhere.
+# Issues, releases and pages of packages are foreign text. `gh run` shows output of the project's own commands.
 _FETCHER = (
     r"(?:\S{0,60}/)?(?:curl|wget|aria2c|httpie|https?|xh|lynx|w3m|elinks"
     rf"|(?:gh|glab)\s+{_FLAGS}(?:api|issue|pr|mr|search|release|repo|gist|discussion)|hub\s+(?:api|issue|pr)|npm\s+(?:view|info|show|search)|cargo\s+(?:search|info)"
@@ -87,7 +86,7 @@ _FETCH_INSIDE = lazy(
     r"|\b(?:requests|httpx|urllib\d?\S{0,20}|aiohttp)\.(?:get|post|request|urlopen|stream)\b|\bfetch\(\s*[\"']https?:"
 )
 _ROLES = tuple((role, lazy(rf"(?:{pattern})(?:\s|$)")) for role, pattern in _ROLE_PATTERNS.items())
-# Which part of `cd x && make && git commit` the whole is about.
+# Roles by importance: the main part of `cd x && make && git commit` is the commit.
 _RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
 
 _HEREDOC = lazy(r"<<-?[ \t]*(['\"]?)(\w++)\1[^\n]*\n")
@@ -107,11 +106,11 @@ _WRAPPER = lazy(
     r"|(?:\S*/)?python3?(?:\.\d+)? -m\s+|(?:\S*/)?(?:\.?venv|node_modules|env)/(?:\.?bin/)+)"
 )
 _KEYWORD = lazy(r"done|fi|esac|else|then|do|wait|[{}]|(?:for|select) \w+ in .*|case .* in|(?:while|until) .*")
-_SETS_BACK = lazy(
+_RESETS_FILES = lazy(
     rf"git {GIT_OPTIONS}(?:stash(?!\s+(?:list|show|drop|clear|branch))|restore|reset|checkout(?!\s+-[bB])"
     r"|switch(?!\s+-[cC])|worktree)\b"
 )
-_BRINGS_BACK = lazy(rf"git {GIT_OPTIONS}stash\s+(?:pop|apply)\b")
+_RESTORES_STASH = lazy(rf"git {GIT_OPTIONS}stash\s+(?:pop|apply)\b")
 _REDIRECT = lazy(r"\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+")
 _NOISY_FLAG = lazy(
     r"\s+(?:-v+(?!\s+\w+=)|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*"
@@ -133,54 +132,29 @@ _DENIED = lazy(
     r"|tool use was rejected|user rejected"
     r"|requires approval|has been denied|was blocked|no longer exists on disk|<tool_use_error>"
 )
-_COMMITTED = lazy(
-    r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6,40})\] (?P<subject>\S[^\n]{0,500})$"
-    r"(?:\n (?:Author|Date):[^\n]*){0,3}(?:\n[ ](?P<size>\d+ files? changed[^\n]{0,80}))?"
-)
-_MAKES_COMMITS = lazy(rf"\bgit {GIT_OPTIONS}(?:commit|cherry-pick|revert|am)\b")
-_MESSAGE_FLAG = lazy(
-    r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S
-)
-_TRAILER = lazy(r"(?im)^(?:co-authored-by|signed-off-by|change-id|generated with|🤖).*$")
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit a command made."""
-
-    subject: str
-    body: str = ""
-    hash: str = ""
-    branch: str = ""
-    size: str = ""
-    """ "2 files changed, 9 insertions(+), 3 deletions(-)" """
-    source: str = ""
-    """The commit it was picked from."""
-    is_typed: bool = True
-    """Its subject stands in the command: else it is only known from what was printed, and may be anybody's word."""
 
 
 def parts(command: str) -> list[str]:
-    """The simple commands of a command line, without prefixes such as `cd x`, `VAR=1`, `sudo`, `npx`."""
+    """Return the simple commands of a command line, without prefixes such as `VAR=1`, `sudo`, `timeout 5`."""
     return [part for part in map(bare, raw_parts(command)) if part and not _KEYWORD.fullmatch(part)]
 
 
 def raw_parts(command: str) -> list[str]:
-    """The simple commands of a command line as they were typed."""
-    text, _ = _without_heredocs(command[:20_000])
+    """Return the simple commands of a command line as typed."""
+    text, _ = without_heredocs(command[:20_000])
     text = _EMPTY_DOCUMENT.sub("…", text)
     quoted: list[str] = []
 
-    def hide(found: re.Match[str]) -> str:
-        quoted.append(found[0])
+    def hide(match: re.Match[str]) -> str:
+        quoted.append(match[0])
         return f"\x00{len(quoted) - 1}\x00"
 
     hidden = _QUOTED.sub(hide, text.replace("\\\n", " "))
-    return [re.sub("\x00(\\d+)\x00", lambda found: quoted[int(found[1])], part) for part in _SEPARATOR.split(hidden)]
+    return [re.sub("\x00(\\d+)\x00", lambda match: quoted[int(match[1])], part) for part in _SEPARATOR.split(hidden)]
 
 
 def fetches(command: str) -> bool:
-    """Whether a command's output is what somebody else has put on the network."""
+    """Return whether the output of a command comes from the network."""
     if _FETCH_INSIDE.search(" ".join(command[:20_000].split())):
         return True
     simple = [_STARTER.sub("", unwrapped(part)) for part in parts(command)]
@@ -189,21 +163,17 @@ def fetches(command: str) -> bool:
 
 
 def showing(command: str) -> list[str]:
-    """The simple commands of a command line that show what is in files."""
+    """Return the simple commands of a command line that show contents of files."""
     return [part for part in parts(command) if _SHOW.match(part)]
 
 
 def role(part: str) -> Role:
-    """What one simple command is for."""
     part = unwrapped(part)
-    for name, pattern in _ROLES:
-        if pattern.match(part):
-            return name
-    return "run"
+    return next((name for name, pattern in _ROLES if pattern.match(part)), "run")
 
 
 def main_part(command: str) -> tuple[str, Role]:
-    """The simple command that the whole line is about, and its role."""
+    """Return the most important simple command of a line, with the role."""
     rated = [(part, role(part)) for part in parts(command)]
     if not rated:
         return "", "explore"
@@ -211,22 +181,21 @@ def main_part(command: str) -> tuple[str, Role]:
 
 
 def setting_back(command: str) -> tuple[str, ...]:
-    """The simple commands of a line that set files of the checkout back, or bring back what was put away."""
-    return tuple(part for part in parts(command) if _SETS_BACK.match(part))
+    """Return the simple commands of a line that reset files of the checkout, or restore a stash."""
+    return tuple(part for part in parts(command) if _RESETS_FILES.match(part))
 
 
-def brings_back(part: str) -> bool:
-    """Return whether a command brings back what `git stash` had put away."""
-    return _BRINGS_BACK.match(part) is not None
+def restores_stash(part: str) -> bool:
+    return _RESTORES_STASH.match(part) is not None
 
 
 def key(part: str) -> str:
-    """The same for commands that do the same: without flags that only change what is printed."""
+    """Return a command without flags that only change the output: equal for equal work."""
     return " ".join(_NOISY_FLAG.sub("", unwrapped(part)).split())
 
 
 def tool(part: str) -> str:
-    """The program and its subcommand: `go test`, `npm run build`, `pytest`."""
+    """Return the program and the subcommand: `go test`, `npm run build`, `pytest`."""
     words = [word for word in unwrapped(part).split() if not word.startswith("-")][:3]
     runner = words[:1] and words[0] in (
         "npm", "pnpm", "yarn", "bun", "mise", "make", "just", "task", "go", "cargo", "git", "docker", "dotnet", "uv",
@@ -238,129 +207,74 @@ def tool(part: str) -> str:
 
 
 def exit_code(error: str) -> tuple[int | None, str]:
-    """The exit code a failure names, and what the command printed."""
-    found = _EXIT_CODE.match(error)
-    return (int(found[1][:6]), error[found.end() :]) if found else (None, error)
+    """Return the exit code in the error of a call, and the output of the command."""
+    match = _EXIT_CODE.match(error)
+    return (int(match[1][:6]), error[match.end() :]) if match else (None, error)
 
 
 def was_refused(error: str) -> bool:
-    """Stopped by the user or the client: not a failure of the command."""
+    """Return whether user or client stopped a command: no failure of the command."""
     return _DENIED.search(error[:600]) is not None
 
 
-def commits(command: str, output: str) -> list[Commit]:
-    """The commits a successful command made, with the messages it was given."""
-    command = command[:20_000]
-    making = [part for part in parts(command) if _MAKES_COMMITS.match(part)]
-    if not making:
-        return []
-    given = _given_message(command) if any(re.search(r"\bcommit\b", part) for part in making) else ""
-    subject, _, body = given.partition("\n")
-    typed = _unescaped(command)
-    found = [
-        Commit(
-            match["subject"].strip(),
-            hash=match["hash"],
-            branch=_branch(match["branch"]),
-            size=match["size"] or "",
-            is_typed=_unescaped(match["subject"]) in typed,
-        )
-        for match in _COMMITTED.finditer(output[-100_000:])
-    ]
-    if not found:
-        nothing = re.search(r"(?i)nothing (?:added )?to commit|no changes added", output)
-        return [Commit(subject.strip(), body.strip())] if subject.strip() and not nothing else []
-    if len(found) == 1:
-        one = replace(found[0], body=body.strip(), source=_picked(making))
-        # What was typed goes before what was printed: any hook can print such a line.
-        is_told = subject.strip() and len(making) == 1 and not one.is_typed
-        return [replace(one, subject=subject.strip(), is_typed=True) if is_told else one]
-    return found
-
-
-def _unescaped(text: str) -> str:
-    """Return a text on one line as it is with and without the quoting of a shell."""
-    return " ".join(text.replace("\\", "").split())
-
-
-def _branch(told: str) -> str:
-    """The branch in `[main (root-commit) 0a4f7d2]`; '' for a detached head."""
-    return "" if told.startswith("detached") else told.split(" ")[0]
-
-
-def _picked(making: list[str]) -> str:
-    found = re.match(rf"git {GIT_OPTIONS}cherry-pick\b.*?\b([0-9a-f]{{6,40}})\b", making[-1])
-    return found[1] if found else ""
-
-
 def hides_exit(command: str) -> bool:
-    """Whether a command line may succeed though its main part has failed: piped on, or followed by another."""
-    text, _ = _without_heredocs(command[:20_000])
+    """Return whether a command line may succeed although the main part failed: piped, or followed by a command."""
+    text, _ = without_heredocs(command[:20_000])
     return _GOES_ON.search(_QUOTED.sub("", text)) is not None
 
 
 def shows_end(command: str) -> bool:
-    """Return whether a command line is only piped into what shows the end of its output: errors would be there."""
-    text, _ = _without_heredocs(command[:20_000])
-    first, *others = re.split(r"(?<!\|)\|(?!\|)", _QUOTED.sub("", text))
-    return not _GOES_ON.search(first) and all(_SHOWS_END.fullmatch(other) for other in others)
+    """Return whether a command line is only piped into programs that show the end of the output, with the errors."""
+    text, _ = without_heredocs(command[:20_000])
+    first, *parts_behind = re.split(r"(?<!\|)\|(?!\|)", _QUOTED.sub("", text))
+    return not _GOES_ON.search(first) and all(_SHOWS_END.fullmatch(part) for part in parts_behind)
 
 
 def folders_outside(command: str, cwd: str, root: str = "") -> list[str]:
-    """Return the folders outside the checkout that a command changes to, and those of which nothing is known."""
+    """Return the folders outside the checkout that a command changes to, and unknown folders."""
     home = (root or cwd).rstrip("/")
     if not home:
         return []
     outside: list[str] = []
     at = cwd
-    for found in _CHANGE_FOLDER.finditer(command[:20_000]):
-        folder = found["folder"].rstrip("/").removesuffix("/.git") or "/"
+    for match in _CHANGE_FOLDER.finditer(command[:20_000]):
+        folder = match["folder"].rstrip("/").removesuffix("/.git") or "/"
         named = _ROOT_OF_CHECKOUT.sub(lambda _: home, folder)
         if (user := _HOME.match(home)) and (under := _UNDER_HOME.match(named)):
             named = user[0] + named[under.end() :]
         place = named if named.startswith(("~", "$", "-")) else posixpath.normpath(posixpath.join(at, named))
-        at = place if found["stays"] else at
+        at = place if match["stays"] else at
         if place != home and not place.startswith(home + "/") and not cwd.startswith(place.rstrip("/") + "/"):
             outside.append(folder)
     return outside
 
 
-def _given_message(command: str) -> str:
-    _, bodies = _without_heredocs(command)
-    if bodies:
-        message = bodies[0]
-    else:
-        messages = ["".join(groups) for groups in _MESSAGE_FLAG.findall(command)]
-        message = "\n\n".join(text.replace('\\"', '"').replace("\\n", "\n") for text in messages)
-    return _TRAILER.sub("", message).strip()
-
-
-def _without_heredocs(command: str) -> tuple[str, list[str]]:
-    """A command line with its here-documents taken out, and their bodies."""
+def without_heredocs(command: str) -> tuple[str, list[str]]:
+    """Return a command line without here-documents, and the bodies of the here-documents."""
     kept: list[str] = []
     bodies: list[str] = []
     at = 0
     last = command.rfind("\n") + 1
-    while found := _HEREDOC.search(command, at, last):
-        kept.append(command[at : found.start()])
-        lines = command[found.end() :].split("\n")
-        end = next((n for n, line in enumerate(lines) if line.strip() == found[2]), len(lines))
+    while match := _HEREDOC.search(command, at, last):
+        kept.append(command[at : match.start()])
+        lines = command[match.end() :].split("\n")
+        end = next((n for n, line in enumerate(lines) if line.strip() == match[2]), len(lines))
         bodies.append("\n".join(lines[:end]))
-        at = min(found.end() + sum(len(line) + 1 for line in lines[: end + 1]) - 1, len(command))
+        at = min(match.end() + sum(len(line) + 1 for line in lines[: end + 1]) - 1, len(command))
         if len(bodies) == 20:
             break
     return "".join(kept) + command[at:], bodies
 
 
 def unwrapped(part: str) -> str:
-    """A simple command without the program that only starts it: `npx`, `uv run`, `python -m`."""
+    """Return a simple command without a starting program: `npx`, `uv run`, `python -m`."""
     while (stripped := _WRAPPER.sub("", part, count=1)) != part:
         part = stripped
     return part
 
 
 def bare(part: str) -> str:
-    """A simple command without redirections and what only leads to it: `VAR=1`, `sudo`, `timeout 5`."""
+    """Return a simple command without redirections and prefixes: `VAR=1`, `sudo`, `timeout 5`."""
     part = part.strip()
     while (stripped := _PREFIX.sub("", part, count=1)) != part:
         part = stripped

@@ -1,4 +1,4 @@
-"""Files that a command wrote, changed, renamed or deleted by name -> the same changes that edits are read into."""
+"""Files that a command wrote, changed, renamed or deleted by name -> changes of files, as for edits."""
 
 import re
 import shlex
@@ -20,13 +20,13 @@ _MAX_COMMAND_LENGTH = 100_000
 
 
 def read_shell_edits(command: str, folder: Folder) -> list[FileChange]:
-    """What a command line that went well did to files of the project; folders and patterns are left out."""
+    """Return the changes of a successful command line to files of the project, without folders and patterns."""
     command = command[:_MAX_COMMAND_LENGTH]
     return [*_written(command, folder), *(change for part in shell.parts(command) for change in _changed(part, folder))]
 
 
 def _changed(part: str, folder: Folder) -> Iterator[FileChange]:
-    """The changes of one simple command: `mv`, `rm`, `sed -i`, `perl -i`."""
+    """Yield the changes of one simple command: `mv`, `rm`, `sed -i`, `perl -i`."""
     try:
         words = shlex.split(part)
     except ValueError:
@@ -47,14 +47,14 @@ def _changed(part: str, folder: Folder) -> Iterator[FileChange]:
 
 
 def _substituted(words: list[str], folder: Folder) -> Iterator[FileChange]:
-    """`sed -i 's/a/b/' FILE…`: the texts as written, which may be patterns."""
+    """Yield the changes of `sed -i 's/a/b/' FILE…`, with the texts as typed, also patterns."""
     if not any(re.match(r"-\w*i|--in-place", word) for word in words[1:]):
         return
     samples = [
-        (_ESCAPED.sub(r"\1", found[2]), _ESCAPED.sub(r"\1", found[3]))
+        (_ESCAPED.sub(r"\1", match[2]), _ESCAPED.sub(r"\1", match[3]))
         for word in words[1:]
         if len(word) < 300
-        for found in _SUBSTITUTION.finditer(word)
+        for match in _SUBSTITUTION.finditer(word)
         if word.lstrip().startswith(("s", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "/", "$"))
     ]
     for word in words[1:]:
@@ -64,16 +64,16 @@ def _substituted(words: list[str], folder: Folder) -> Iterator[FileChange]:
 
 
 def _written(command: str, folder: Folder) -> Iterator[FileChange]:
-    """Files written from a here-document."""
+    """Yield files written from a here-document."""
     at = 0
     for _ in range(_MAX_DOCUMENTS):
-        found = _DOCUMENT.search(command, at)
-        if not found:
+        document = _DOCUMENT.search(command, at)
+        if not document:
             return
-        end = re.compile(rf"(?m)^[ \t]*{found[3]}[ \t]*$").search(command, found.end())
-        body = command[found.end() : end.start() if end else len(command)]
+        end = re.compile(rf"(?m)^[ \t]*{document[3]}[ \t]*$").search(command, document.end())
+        body = command[document.end() : end.start() if end else len(command)]
         at = end.end() if end else len(command)
-        target = _TARGET.search(f"{found[1]} {found[4]}")
+        target = _TARGET.search(f"{document[1]} {document[4]}")
         path = folder.name((target[2] or target[4]).strip("\"'")) if target else ""
         if target and _FILE_NAME.fullmatch(path):
             change = new_file(path, body)

@@ -1,9 +1,10 @@
-"""The steps a turn is folded from: what its tool calls amount to."""
+"""Steps of a turn, made from its tool calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from claude_mem_lite.compress.toolcalls import shell
+from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.compress.toolcalls.edits import FileChange
 from claude_mem_lite.compress.toolcalls.test_runners.test_run import TestRun
 from claude_mem_lite.compress.toolcalls.test_selection import Selection
@@ -16,32 +17,31 @@ class Ran:
     command: str
     role: shell.Role
     goal: str
-    """Equal for runs that try the same thing."""
+    """Equal for runs with the same goal."""
     output: str
     code: int | None = None
     failed: bool = False
     run: TestRun | None = None
     errors: tuple[str, ...] = ()
-    """As they may be told: without words for their reader."""
-    commits: tuple[shell.Commit, ...] = ()
+    """Errors that are safe to repeat, without advice to the reader."""
+    commits: tuple[Commit, ...] = ()
     typed: str = ""
-    """The command with all its flags, without what only leads to it or cuts its output."""
+    """The command with all flags, without prefixes and pipes."""
     results: tuple[str, ...] = ()
-    """What it did, when it went well and said so."""
+    """Lines of the output with results of a successful command."""
     printed_errors: tuple[str, ...] = ()
-    """The errors word for word: what the failure is known by, and told to nobody."""
+    """Errors word for word, for fingerprints only: never repeated."""
     fetched: bool = False
-    """What it printed is what others have put on the network."""
+    """The output comes from the network."""
     selection: Selection = field(default_factory=Selection)
-    """What it checks, and where."""
     is_sure: bool = True
-    """Nothing hides how it ended: its tests are counted, or its exit code is its own."""
+    """Nothing hides the result: tests are counted, or the exit code is that of the command."""
     set_back: tuple[str, ...] = ()
-    """The commands of its line that set files back: `git stash`, `git checkout`."""
+    """Commands of the line that reset files: `git stash`, `git checkout`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class FileEdited:
     change: FileChange
 
 
@@ -52,7 +52,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A tool of someone else: an MCP server's or one this product does not know."""
+    """A call of a foreign tool: of an MCP server, or unknown."""
 
     tool: str
     error: str = ""
@@ -60,17 +60,17 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the user chose when asked."""
+    """An answer of the user to a question of the agent."""
 
     question: str
     answer: str
     in_own_words: bool = False
-    """The user wrote an answer of their own instead of choosing from what was offered."""
+    """The user wrote the answer instead of choosing an option."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The to-do list as it stands."""
+    """The whole to-do list."""
 
     still_open: tuple[str, ...]
     done: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """One entry of a task list that is kept entry by entry; an update names only the id."""
+    """One entry of a task list that is updated entry by entry; an update names only the id."""
 
     id: str
     subject: str
@@ -94,35 +94,35 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class Delegated:
-    """What a sub-agent was sent for and what it came back with."""
+    """Task and answer of a sub-agent."""
 
     task: str
     answer: str
 
 
-Step = Ran | Edited | Opened | Called | Answered | Planned | Tracked | Agreed | Delegated
+Step = Ran | FileEdited | Opened | Called | Answered | Planned | Tracked | Agreed | Delegated
 
 
 def all_tasks(steps: Sequence[Step]) -> tuple[str, ...]:
-    """What was set out to be done in these steps, open or not: entries of to-do lists, what agents were sent for."""
-    found: dict[str, None] = {}
+    """Return all tasks of the steps, open or not: entries of to-do lists, and tasks of sub-agents."""
+    tasks: dict[str, None] = {}
     for step in steps:
         if isinstance(step, Planned):
-            found |= dict.fromkeys((*step.done, *step.still_open))
+            tasks |= dict.fromkeys((*step.done, *step.still_open))
         elif isinstance(step, Tracked):
-            found[step.subject] = None
+            tasks[step.subject] = None
         elif isinstance(step, Delegated):
-            found[step.task] = None
-    return tuple(task for task in found if task)
+            tasks[step.task] = None
+    return tuple(task for task in tasks if task)
 
 
 def open_tasks(steps: Sequence[Step]) -> tuple[str, ...] | None:
-    """What the to-do list holds open at the end of these steps; None when they do not speak of one."""
+    """Return the open entries of the to-do list at the end of the steps; None for steps without a list."""
     listed: tuple[str, ...] | None = None
     tasks: dict[str, Tracked] = {}
     for step in steps:
         if isinstance(step, Planned):
-            # A whole list says all there is; entries told before it are in it.
+            # A whole list replaces all earlier entries.
             listed, tasks = step.still_open, {}
         elif isinstance(step, Tracked):
             before = tasks.get(step.id)

@@ -1,6 +1,6 @@
-"""Selection of a test command: which program it runs, where, on what, and which tests it leaves out.
+"""Selection of a test command: program, folder, options, targets and excluded tests.
 
-`Selection.covers` compares two of them. In doubt a selection does not cover another. Pure."""
+`Selection.covers` compares two selections. In doubt a selection does not cover another. Pure."""
 
 import posixpath
 import shlex
@@ -18,7 +18,7 @@ _SCRIPT = lazy(r"\S*/|(?:python[\d.]*|node|ruby|bash|sh|zsh|perl|php|tsx|ts-node
 _WORKING_ROLES = ("test", "build", "lint", "install", "run")
 _VALUE = lazy(r"[A-Za-z_]\w*=.*")
 _CHANGE_FOLDER = lazy(r"(?:builtin )?(?:cd|pushd)\s+(?:--\s+)?(.+)")
-# Options that change what is printed or how parallel it works, but not what it checks.
+# Options for output and parallel work, without effect on the selection.
 _PRINTING = lazy(
     r"-(?:[vqslx]+|r[AaEfpPsSxXw]+|i|n|json|parallel|count|failfast|shuffle|cover\w*)"
     r"|--(?:verbose|quiet|silent|(?:no-)?colou?rs?|pretty|tb|no-header|no-summary|cov(?!-fail)\S*|no-cov|coverage"
@@ -30,7 +30,7 @@ _PRINTING_WITH_VALUE = frozenset(
     ("-n", "--tb", "--color", "--maxfail", "--durations", "--reporter", "--reporters", "--maxWorkers", "--dist",
      "--test-threads", "--capture", "--numprocesses", "-parallel", "-count", "--cov", "--cov-report")
 )  # fmt: skip
-# Options that leave tests out: without them the same command runs these tests and more.
+# Options that exclude tests: without the option the same command runs more tests.
 _NARROWING = frozenset(
     ("-k", "--deselect", "--ignore", "--ignore-glob", "-run", "-skip", "--skip", "-short", "-t", "-g",
      "--testNamePattern", "--testPathPattern", "--test-name-pattern", "--grep", "--filter")
@@ -44,51 +44,51 @@ _OTHERS_WITH_VALUE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What one command checks."""
+    """The checks of one command."""
 
     program: str = ""
     folder: str = ""
     options: frozenset[str] = frozenset()
-    """Those that may change what it checks, or how."""
+    """Options that may change the checks."""
     narrowing: frozenset[tuple[str, str]] = frozenset()
-    """Options that leave tests out, with their values."""
+    """Options that exclude tests, with values."""
     targets: tuple[str, ...] = ()
-    """Paths, packages, names of tests; none where it checks all there is."""
+    """Paths, packages, names of tests; empty for all tests."""
     beside: frozenset[str] = frozenset()
-    """The other commands of the same line that may fail."""
+    """Other commands of the same line that may fail."""
 
     def covers(self, other: "Selection") -> bool:
-        """Return whether it checks all that another one does."""
+        """Return whether the selection includes all checks of another."""
         if (self.program, self.folder, self.options) != (other.program, other.folder, other.options):
             return False
         if not self.narrowing <= other.narrowing:
             return False
         if _SCRIPT.match(self.program):
-            return self.targets == other.targets  # who knows what its arguments are for
+            return self.targets == other.targets  # the meaning of the arguments is unknown
         if not self.targets:
-            # `go test` without a package tests the one in the folder.
+            # `go test` without a package tests the package of the folder.
             return not other.targets or self.program != _GO
         return bool(other.targets) and all(
-            any(self._reaches(one, target) for one in self.targets) for target in other.targets
+            any(self._reaches(own, target) for own in self.targets) for target in other.targets
         )
 
-    def _reaches(self, target: str, what: str) -> bool:
-        """Return whether a target holds a test or another target."""
-        if target == what:
+    def _reaches(self, target: str, tested: str) -> bool:
+        """Return whether a target includes a test or another target."""
+        if target == tested:
             return True
         if self.program == _CARGO:
-            return target in what  # cargo takes a part of a name
+            return target in tested  # cargo takes a part of a name
         if target in (".", "..."):
-            return not what.startswith(("/", "..")) and (target == "..." or self.program != _GO)
+            return not tested.startswith(("/", "..")) and (target == "..." or self.program != _GO)
         if self.program == _GO:
             folder = target.removesuffix("/...")
-            return target != folder and (what.removesuffix("/...") == folder or what.startswith(f"{folder}/"))
-        dotted = "" if "/" in target or "/" in what else "."
-        return any(what.startswith(f"{target}{mark}") for mark in ("/", "::", "[", " > ", dotted) if mark)
+            return target != folder and (tested.removesuffix("/...") == folder or tested.startswith(f"{folder}/"))
+        dotted = "" if "/" in target or "/" in tested else "."
+        return any(tested.startswith(f"{target}{mark}") for mark in ("/", "::", "[", " > ", dotted) if mark)
 
 
 def read_selection(command: str, cwd: str = "") -> Selection:
-    """Return the selection of the main part of a command line that was run in a folder."""
+    """Return the selection of the main part of a command line in a folder."""
     main, _ = shell.main_part(command)
     folder = _folder(command, main, cwd)
     program, rest = _program(shell.unwrapped(main))
@@ -105,18 +105,18 @@ def read_selection(command: str, cwd: str = "") -> Selection:
 
 
 def _folder(command: str, main: str, cwd: str) -> str:
-    """Return the folder that the main part runs in."""
+    """Return the folder of the main part."""
     folder = cwd.rstrip("/")
     for part in map(shell.bare, shell.raw_parts(command)):
         if part == main:
             break
-        if found := _CHANGE_FOLDER.fullmatch(part):
-            folder = _inside(folder, found[1].strip("\"'"))
+        if change := _CHANGE_FOLDER.fullmatch(part):
+            folder = _inside(folder, change[1].strip("\"'"))
     return folder
 
 
 def _inside(folder: str, change: str) -> str:
-    """Return the folder after `cd`; clients tell the folder after the command, so it may be there already."""
+    """Return the folder after `cd`. Clients report the folder after the command, which may include the change."""
     change = change.rstrip("/") or "/"
     if change.startswith(("/", "~", "$")):
         return change
@@ -127,7 +127,7 @@ def _inside(folder: str, change: str) -> str:
 
 
 def _program(unwrapped: str) -> tuple[str, list[str]]:
-    """Return the program with its subcommand, and the words behind it."""
+    """Return the program with subcommand, and the words behind."""
     try:
         words = shlex.split(unwrapped)
     except ValueError:
@@ -143,7 +143,7 @@ def _program(unwrapped: str) -> tuple[str, list[str]]:
 
 
 def _arguments(words: Sequence[str], folder: str) -> tuple[frozenset[str], frozenset[tuple[str, str]], list[str]]:
-    """Return the options that matter, those that leave tests out, and the targets."""
+    """Return the relevant options, the options that exclude tests, and the targets."""
     options: list[str] = []
     narrowing: list[tuple[str, str]] = []
     targets: list[str] = []
@@ -168,6 +168,6 @@ def _arguments(words: Sequence[str], folder: str) -> tuple[frozenset[str], froze
 
 
 def _target(word: str, folder: str) -> str:
-    """Return a path as seen from the folder, without what makes no difference."""
+    """Return a path relative to the folder, in normal form."""
     word = word.removeprefix(f"{folder}/") if folder else word
     return word.removeprefix("./").rstrip("/") or "."

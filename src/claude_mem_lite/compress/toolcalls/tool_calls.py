@@ -1,4 +1,4 @@
-"""Tool calls -> the steps a turn is folded from. One reader per tool; payloads are not to be trusted."""
+"""Tool calls -> steps of a turn. One reader per tool; payloads are not trusted."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,6 +11,7 @@ from claude_mem_lite.compress.toolcalls.payload_fields import (
     READ_TOOLS,
     WEB_TOOLS,
     fields,
+    file_of,
     flatten,
     folder_of,
     line,
@@ -20,7 +21,7 @@ from claude_mem_lite.compress.toolcalls.steps import (
     Answered,
     Called,
     Delegated,
-    Edited,
+    FileEdited,
     Opened,
     Planned,
     Step,
@@ -34,7 +35,6 @@ _AGENT_TOOLS = ("Task", "Agent")
 
 
 def read_steps(event: Event) -> list[Step]:
-    """What one tool event amounts to; nothing when it is not worth a look."""
     call = event.tool
     if call is None:
         return []
@@ -44,9 +44,9 @@ def read_steps(event: Event) -> list[Step]:
         return _failure(call)
     if call.tool in EDIT_TOOLS:
         change = read_change(call, folder_of(event))
-        return [Edited(change)] if change and not is_scratch(change.path) else []
+        return [FileEdited(change)] if change and not is_scratch(change.path) else []
     if call.tool in READ_TOOLS:
-        path = text(call.input.get("file_path")) or text(call.input.get("path"))
+        path = file_of(call)
         return [Opened(folder_of(event).name(path))] if path.strip() and len(path) < 1_000 else []
     if call.tool in _AGENT_TOOLS:
         task = line(text(call.input.get("description")))
@@ -68,17 +68,8 @@ def read_steps(event: Event) -> list[Step]:
 
 
 def _failure(call: ToolCall) -> list[Step]:
-    """Only a tool we do not know the failures of is worth a word; a missing file or a stale edit is not."""
-    known = (
-        *EDIT_TOOLS,
-        *READ_TOOLS,
-        *WEB_TOOLS,
-        *_AGENT_TOOLS,
-        "TodoWrite",
-        ASKING_TOOL,
-        "ExitPlanMode",
-        "Skill",
-    )
+    """Return the failed call of an unknown tool; a missing file or a stale edit is not worth a step."""
+    known = (*EDIT_TOOLS, *READ_TOOLS, *WEB_TOOLS, *_AGENT_TOOLS, "TodoWrite", ASKING_TOOL, "ExitPlanMode", "Skill")
     error = clean(clip(call.error or "", 4_000))
     if call.tool in known or len(error) < 12 or shell.was_refused(error):
         return []
@@ -86,15 +77,17 @@ def _failure(call: ToolCall) -> list[Step]:
 
 
 def _planned(entries: JsonValue, name: str) -> Planned:
-    """A list of entries that say in the field `name` what is to be done."""
-    given = [fields(entry) for entry in entries[:200]] if isinstance(entries, list | tuple) else []
-    told = [(text(entry.get("status")), line(clean(clip(text(entry.get(name)), 1_000)))) for entry in given]
-    still_open = [entry for status, entry in told if status in ("pending", "in_progress") and entry]
-    return Planned(tuple(still_open[:20]), tuple(entry for status, entry in told if status == "completed" and entry))
+    """Return a to-do list from entries with the task in the field `name`."""
+    items = [fields(entry) for entry in entries[:200]] if isinstance(entries, list | tuple) else []
+    statuses = [(text(entry.get("status")), line(clean(clip(text(entry.get(name)), 1_000)))) for entry in items]
+    still_open = [entry for status, entry in statuses if status in ("pending", "in_progress") and entry]
+    return Planned(
+        tuple(still_open[:20]), tuple(entry for status, entry in statuses if status == "completed" and entry)
+    )
 
 
 def _tracked(call: ToolCall) -> list[Step]:
-    """An entry that was made, changed or looked at; a change that the client refused is none."""
+    """Return an entry that was created, changed or read; nothing for a refused change."""
     response = fields(call.response)
     if response.get("success") is False:
         return []
@@ -112,23 +105,23 @@ def _listed(response: JsonValue) -> list[Step]:
 
 def _answers(call: ToolCall) -> list[Answered]:
     answers = fields(call.response).get("answers")
-    # What the agent gives may be its own words: only the client's response tells those of the user.
+    # Only the response of the client has the user's words: the input may have words of the agent.
     offered = _offered(call) if isinstance(answers, Mapping) else {}
     if not isinstance(answers, Mapping):
         answers = call.input.get("answers")
-    found: list[Answered] = []
+    steps: list[Answered] = []
     for question, answer in list(answers.items())[:8] if isinstance(answers, Mapping) else ():
         chosen = (
             ", ".join(part for part in answer if isinstance(part, str)) if isinstance(answer, list) else text(answer)
         )
         if isinstance(question, str) and question.strip() and chosen.strip():
             in_own_words = _is_in_own_words(chosen[:1_000], offered.get(question, ()))
-            found.append(Answered(line(clean(question[:1_000])), one_line(clean(chosen[:1_000])), in_own_words))
-    return found
+            steps.append(Answered(line(clean(question[:1_000])), one_line(clean(chosen[:1_000])), in_own_words))
+    return steps
 
 
 def _is_in_own_words(answer: str, labels: Sequence[str]) -> bool:
-    """Return whether an answer says more than the labels that could be chosen; False when they are not known."""
+    """Return whether an answer has more words than the offered labels; False for unknown labels."""
     rest = answer
     for label in sorted(labels, key=len, reverse=True):
         rest = rest.replace(label, "")
@@ -136,11 +129,11 @@ def _is_in_own_words(answer: str, labels: Sequence[str]) -> bool:
 
 
 def _offered(call: ToolCall) -> dict[str, list[str]]:
-    """Return the labels that each question offers."""
+    """Return the labels of the options of each question."""
     questions = call.input.get("questions")
-    found: dict[str, list[str]] = {}
+    labels_of: dict[str, list[str]] = {}
     for entry in map(fields, questions[:8] if isinstance(questions, list) else ()):
         options = entry.get("options")
         labels = [text(fields(option).get("label")) for option in (options[:20] if isinstance(options, list) else ())]
-        found[text(entry.get("question"))] = [label for label in labels if label]
-    return found
+        labels_of[text(entry.get("question"))] = [label for label in labels if label]
+    return labels_of

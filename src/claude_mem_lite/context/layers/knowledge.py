@@ -1,62 +1,69 @@
-"""What is known to hold: in the project, in its language, everywhere. Scored, with a floor, best first."""
+"""Knowledge layers: memories that hold in the project, for the main language or everywhere; scored, best first."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from claude_mem_lite.code.freshness.verdicts import Freshness
-from claude_mem_lite.context.layers.code_state import back_again, is_asked_for, item_of, why_never, why_unsure
-from claude_mem_lite.context.layers.contradictions import Told, items_of
+from claude_mem_lite.context.layers.code_state import (
+    is_asked_for,
+    memory_item,
+    restored_memories,
+    why_never,
+    why_unsure,
+)
+from claude_mem_lite.context.layers.contradictions import AnnotatedMemory, grouped_items
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import UNUSED, last_sessions
 from claude_mem_lite.context.project_setting import Setting
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import ALWAYS, AT_START, Score, passes, score
 from claude_mem_lite.context.user_rules import MIN_RULE_CONFIDENCE
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, Tally
 from claude_mem_lite.store import memories, receipts
 
-# Decisions are work, but what was decided holds on: it is what must not be missed.
+# Decisions are work too, but they keep holding and must not be missed.
 _ASIDES: tuple[Kind, ...] = ("project_fact", "goal", "note")
-_HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, *_ASIDES, "decision")
+_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, *_ASIDES, "decision")
 _GUIDING: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
 _GROUPS = ("pinned", "stated guidance", "stated, no guidance", "not stated")
-"""All of one group come before those of the next, whatever their scores."""
+"""Groups in order of rank, before the score."""
 _MAX_WRITTEN = 30
 _WORTH_OF_LESSON, _WORTH_OF_DECISION = 0.08, 0.05
 _MAX_CANDIDATES = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _KnowledgeCandidate:
     memory: Memory
     score: Score
     left_out: str
     is_low: bool
-    """Left out for its score or confidence alone: it may stand beside a memory that it contradicts."""
+    """True if only score or confidence is too low: the memory may appear beside a memory that it contradicts."""
 
 
-def project_knowledge(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """What is known to hold in this project. Where nobody has worked yet, what its manifests say is no news."""
-    kinds = _HELD_KINDS if last_sessions(db, occasion, 1) else [kind for kind in _HELD_KINDS if kind != "project_fact"]
-    return _knowledge(db, occasion, setting, [f"project:{occasion.place.project}"], kinds, AT_START)
+def project_knowledge(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[Item]:
+    """Return the memories that hold in the project.
+
+    Without past sessions facts from manifests are left out as no news."""
+    kinds = _KINDS if last_sessions(db, request, 1) else [kind for kind in _KINDS if kind != "project_fact"]
+    return _knowledge(db, request, setting, [f"project:{request.location.project}"], kinds, AT_START)
 
 
-def universal_knowledge(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """What holds everywhere."""
-    return _knowledge(db, occasion, setting, ["universal"], _HELD_KINDS, AT_START)
+def universal_knowledge(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[Item]:
+    """Return the memories that hold everywhere."""
+    return _knowledge(db, request, setting, ["universal"], _KINDS, AT_START)
 
 
-def language_knowledge(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """What holds for the language this project is mainly written in."""
-    return _knowledge(db, occasion, setting, _of_language(setting), _HELD_KINDS, AT_START)
+def language_knowledge(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[Item]:
+    """Return the memories that hold for the main language of the project."""
+    return _knowledge(db, request, setting, _of_language(setting), _KINDS, AT_START)
 
 
-def learnings(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """Guidance of every scope that holds here in one list, each with its scope: its confidence counts, so the lowest
-    floor will do."""
-    scopes = [f"project:{occasion.place.project}", *_of_language(setting), "universal"]
-    return _knowledge(db, occasion, setting, scopes, GUIDANCE_KINDS, ALWAYS, with_scopes=True)
+def learnings(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[Item]:
+    """Return guidance of all scopes in a single list, each with the scope, above the lowest floor."""
+    scopes = [f"project:{request.location.project}", *_of_language(setting), "universal"]
+    return _knowledge(db, request, setting, scopes, GUIDANCE_KINDS, ALWAYS, with_scopes=True)
 
 
 def _of_language(setting: Setting) -> list[str]:
@@ -65,7 +72,7 @@ def _of_language(setting: Setting) -> list[str]:
 
 def _knowledge(
     db: sqlite3.Connection,
-    occasion: Occasion,
+    request: ContextRequest,
     setting: Setting,
     scopes: Sequence[str],
     kinds: Sequence[Kind],
@@ -73,128 +80,133 @@ def _knowledge(
     *,
     with_scopes: bool = False,
 ) -> list[Item]:
-    found = _found(db, occasion, scopes, kinds)
-    verdicts = occasion.checkout.freshness(found)
-    tallies = receipts.tallies_since_last_seen(db, [memory.id for memory in found], at_need=False)
+    stored = _read(db, request, scopes, kinds)
+    verdicts = request.checkout.freshness(stored)
+    tallies = receipts.tallies_since_last_seen(db, [memory.id for memory in stored], at_need=False)
     candidates = []
-    for memory in found:
-        made = score(memory, occasion.now, setting.task, tallies.get(memory.id, Tally()))
-        barred = _why_not_here(memory, occasion) or why_never(memory, verdicts)
-        low = why_unsure(memory) or _why_low(made, floor)
-        candidates.append(_Candidate(memory, made, barred or low, is_low=not barred and bool(low)))
+    for memory in stored:
+        memory_score = score(memory, request.now, setting.task, tallies.get(memory.id, Tally()))
+        barred = _why_own(memory, request) or why_never(memory, verdicts)
+        low = why_unsure(memory) or _why_low(memory_score, floor)
+        candidates.append(_KnowledgeCandidate(memory, memory_score, barred or low, is_low=not barred and bool(low)))
     candidates.sort(key=_rank)
-    return _items(db, candidates, verdicts, occasion, floor, with_scopes=with_scopes)
+    return _items(db, candidates, verdicts, request, floor, with_scopes=with_scopes)
 
 
 def _items(
     db: sqlite3.Connection,
-    candidates: Sequence[_Candidate],
+    candidates: Sequence[_KnowledgeCandidate],
     verdicts: Mapping[str, Freshness],
-    occasion: Occasion,
+    request: ContextRequest,
     floor: float,
     *,
     with_scopes: bool,
 ) -> list[Item]:
-    """Those that may be told, what contradicts them beside them; then the others, if they are wanted."""
-    by_id = {one.memory.id: one for one in candidates}
-    good = [one.memory for one in candidates if not one.left_out]
+    """Return the eligible memories with their contradictions; for an explanation also all others."""
+    by_id = {candidate.memory.id: candidate for candidate in candidates}
+    good = [candidate.memory for candidate in candidates if not candidate.left_out]
     places = _places([memory for memory in good if _worth(by_id[memory.id])])
 
-    def item(told: Told) -> Item:
-        memory, low = told.memory, by_id[told.memory.id].left_out
-        beside = f", told beside what it contradicts though it is {low}" if low else ""
-        made = item_of(
-            memory,
-            verdicts,
-            occasion,
-            f"holds in {memory.scope.partition(':')[0]}{beside}",
-            note=told.note,
-            dated=told.is_dated,
-            where=_where(memory.scope) if with_scopes else "",
-        )
-        own = by_id[memory.id]
-        worth = 0.0 if low else _worth(own) * FADE ** places.get(memory.id, 0)
-        return replace(made, score=own.score, floor=floor, worth=worth, order=_order(own))
+    def item(annotated: AnnotatedMemory) -> Item:
+        candidate, id_ = by_id[annotated.memory.id], annotated.memory.id
+        where = _where(annotated.memory.scope) if with_scopes else ""
+        reason = _reason(candidate)
+        worth = 0.0 if candidate.left_out else _worth(candidate) * FADE ** places.get(id_, 0)
+        note, dated = annotated.note, annotated.is_dated
+        line = memory_item(candidate.memory, verdicts, request, reason, note=note, dated=dated, where=where)
+        return replace(line, score=candidate.score, floor=floor, worth=worth, order=_order(candidate))
 
-    if not occasion.explained:
-        good = good[:_MAX_WRITTEN]  # writing a line takes half a millisecond, and no budget has room for more
-    items = list(items_of(db, good, [one.memory for one in candidates if not one.left_out or one.is_low], item))
-    if not occasion.explained:
+    if not request.explained:
+        good = good[:_MAX_WRITTEN]  # a line takes 0.5 ms to write, and no budget has room for more
+    admitted = [candidate.memory for candidate in candidates if not candidate.left_out or candidate.is_low]
+    items = list(grouped_items(db, good, admitted, item))
+    if not request.explained:
         return items
     shown = {item.source for item in items}
-    others = [one for one in candidates if one.memory.id not in shown]
-    return items + [
-        replace(
-            item_of(one.memory, verdicts, occasion, ""),
-            score=one.score,
-            floor=floor,
-            order=_order(one),
-            left_out=one.left_out,
-        )
-        for one in others
-    ]
+    for candidate in candidates:
+        if candidate.memory.id not in shown:
+            line = memory_item(candidate.memory, verdicts, request, "")
+            order, why = _order(candidate), candidate.left_out
+            items.append(replace(line, score=candidate.score, floor=floor, order=order, left_out=why))
+    return items
+
+
+def _reason(candidate: _KnowledgeCandidate) -> str:
+    low = candidate.left_out
+    beside = f", told beside what it contradicts though it is {low}" if low else ""
+    return f"holds in {candidate.memory.scope.partition(':')[0]}{beside}"
 
 
 def _places(good: Sequence[Memory]) -> dict[str, int]:
-    """Return the places by which worths fade. What is asked for is told first, and takes no place of the others."""
+    """Return the places by which worth fades; memories that the user asked for are counted separately."""
     first = [memory.id for memory in good if is_asked_for(memory)]
     others = [memory.id for memory in good if memory.id not in first]
     return {id_: place for ids in (first, others) for place, id_ in enumerate(ids)}
 
 
-def _worth(one: _Candidate) -> float:
-    """Return the worth of what holds: lessons and decisions by their score, and what the user had remembered, pinned or
-    confirmed; what else is known, and what a prompt said once in passing, is told where asked."""
-    is_repeated = one.memory.times_seen > 1
-    is_lasting = one.memory.kind not in _ASIDES or is_repeated or one.memory.confidence >= MIN_RULE_CONFIDENCE
-    is_stated = (one.score.is_stated and is_lasting) or is_asked_for(one.memory)
-    if is_stated or one.memory.kind in GUIDANCE_KINDS:
-        return _WORTH_OF_LESSON * one.score.total * one.score.usefulness
-    return _WORTH_OF_DECISION * one.score.total * one.score.usefulness if one.memory.kind == "decision" else 0.0
+def _worth(candidate: _KnowledgeCandidate) -> float:
+    """Return the worth of a memory, by its score.
+
+    Lessons, decisions and lasting statements of the user have a worth. Other facts, and remarks made once, appear only
+    on demand."""
+    memory = candidate.memory
+    is_lasting = memory.kind not in _ASIDES or memory.times_seen > 1 or memory.confidence >= MIN_RULE_CONFIDENCE
+    is_stated = (candidate.score.is_stated and is_lasting) or is_asked_for(memory)
+    if is_stated or memory.kind in GUIDANCE_KINDS:
+        return _WORTH_OF_LESSON * candidate.score.total * candidate.score.usefulness
+    worth = _WORTH_OF_DECISION if memory.kind == "decision" else 0.0
+    return worth * candidate.score.total * candidate.score.usefulness
 
 
 def _where(scope: str) -> str:
-    """How far it holds, if farther than this project."""
+    """Return the scope of a memory if wider than the project."""
     sort, _, name = scope.partition(":")
     return "everywhere" if sort == "universal" else name if sort == "language" else ""
 
 
-def _found(db: sqlite3.Connection, occasion: Occasion, scopes: Sequence[str], kinds: Sequence[Kind]) -> list[Memory]:
-    found = []
+def _read(
+    db: sqlite3.Connection, request: ContextRequest, scopes: Sequence[str], kinds: Sequence[Kind]
+) -> list[Memory]:
+    stored = []
     for scope in scopes:
-        found += memories.in_scope(
-            db, scope, kinds, since=occasion.since, hidden=occasion.checkout.hidden, limit=_MAX_CANDIDATES
+        stored += memories.in_scope(
+            db, scope, kinds, since=request.since, hidden=request.checkout.hidden, limit=_MAX_CANDIDATES
         )
         if scope.startswith("project:"):
-            found += back_again(db, occasion, kinds)
-    return found
+            stored += restored_memories(db, request, kinds)
+    return stored
 
 
-def _why_not_here(memory: Memory, occasion: Occasion) -> str:
-    is_own = memory.session != "" and memory.session == occasion.session
+def _why_own(memory: Memory, request: ContextRequest) -> str:
+    is_own = memory.session != "" and memory.session == request.session
     return "made in this session" if is_own else ""
 
 
-def _why_low(made: Score, floor: float) -> str:
-    if made.is_silent():
+def _why_low(memory_score: Score, floor: float) -> str:
+    if memory_score.is_silent():
         return UNUSED
-    return "" if passes(made, floor) else f"below the floor of {floor}"
+    return "" if passes(memory_score, floor) else f"below the floor of {floor}"
 
 
-def _rank(one: _Candidate) -> tuple[int, float, float, str]:
-    """What the user stated before all else, so that no number of newer decisions takes its room; then by score."""
-    return _group(one), -one.score.total * one.score.usefulness, -one.memory.last_seen_at.timestamp(), one.memory.id
+def _rank(candidate: _KnowledgeCandidate) -> tuple[int, float, float, str]:
+    """Return the sort key: statements of the user first, ahead of any number of newer decisions; then the score."""
+    return (
+        _group(candidate),
+        -candidate.score.total * candidate.score.usefulness,
+        -candidate.memory.last_seen_at.timestamp(),
+        candidate.memory.id,
+    )
 
 
-def _group(one: _Candidate) -> int:
-    """Of what the user stated: what is pinned, then what says how to work, before notes and goals."""
-    if one.memory.pinned:
+def _group(candidate: _KnowledgeCandidate) -> int:
+    """Return the group of a candidate: pinned, stated guidance, other statements, the rest."""
+    if candidate.memory.pinned:
         return 0
-    if not one.score.is_stated:
+    if not candidate.score.is_stated:
         return len(_GROUPS) - 1
-    return 1 if one.memory.kind in _GUIDING else 2
+    return 1 if candidate.memory.kind in _GUIDING else 2
 
 
-def _order(one: _Candidate) -> str:
-    group = _group(one)
+def _order(candidate: _KnowledgeCandidate) -> str:
+    group = _group(candidate)
     return f"group {group + 1} of {len(_GROUPS)}: {_GROUPS[group]}"

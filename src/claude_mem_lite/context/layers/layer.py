@@ -1,72 +1,73 @@
-"""What layers are made of: candidates for lines, and the share of the room that a layer has."""
+"""Parts of a context: layers, and the candidates for their lines."""
 
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from claude_mem_lite.context.project_setting import Setting
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import Score
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A candidate for a line of a layer, the memory or session it comes from, and why it is there."""
+    """Candidate for a line of a layer, with its source (memory or session) and the reason."""
 
     line: str
     source: str
     reason: str
     score: Score | None = None
-    """None where the layer has its own order."""
+    """None for layers with their own order."""
     floor: float = 0.0
-    """What the score was held against."""
+    """Minimum of the score."""
     order: str = ""
-    """The numbers that place a line without a score, and the floor that held for it; of a scored one, what goes before
-    its score."""
+    """Numbers that rank a line without a score, with its floor; for a scored line, the criteria before the score."""
     left_out: str = ""
-    """Why it is no candidate after all; it is shown to whoever wants the context explained."""
+    """Reason to leave the candidate out, for explanations."""
     memory: str = ""
-    """The id of the memory that the line tells: no other layer tells it as well."""
-    tells: tuple[str, ...] = ()
-    """The ids of memories that the line tells besides, in other words: a decision stands with its session, too."""
-    says: str = ""
-    """The words by which it is left out after a line that says mostly the same; '' where it is told all the same."""
+    """Id of the memory on the line; no other layer shows the same memory."""
+    covers: tuple[str, ...] = ()
+    """Ids of further memories whose content the line states in other words, such as decisions of a session."""
+    wording: str = ""
+    """Words of the line if a line with mostly the same words replaces it; '' for a line that is never replaced."""
     files: tuple[str, ...] = ()
-    """The files that the line is about, from the root of the project."""
+    """Files of the line, relative to the root of the project."""
     worth: float = 0.0
-    """The share of the coming work that it helps with, besides by its files; less for each line before it."""
+    """Share of the coming work that the line helps with, apart from its files; less for each earlier line."""
     is_asked_for: bool = False
-    """The user had it remembered, pinned it, or put it as a rule: it goes before more of anything else."""
+    """True if the user asked to remember, pinned or ruled the memory; selected before further items of any layer."""
     is_users_rule: bool = False
-    """It stands under the heading of the user's standing rules, whatever its layer."""
+    """Puts the line under the heading of the user's standing rules."""
+    is_short: bool = False
+    """True for a fragment: the fragments of a layer form one line after its other lines."""
     with_next: bool = False
-    """It is told together with the item after it, or not at all."""
+    """Shown together with the next item, or not at all."""
 
     value: str = ""
-    """The numbers by which it was chosen among the lines of all layers; '' where shares decide."""
+    """Numbers of the selection among all layers; '' for a selection by shares."""
 
     def explained(self) -> str:
-        """Return the score as a sum with its floor, or the numbers that place a line without one; then its value."""
+        """Return the score as a sum with the floor, or the numbers that rank the line; then the value."""
         order = self.score.explained(self.floor, self.order) if self.score else self.order
         return "; ".join(filter(None, (order, self.value)))
 
 
 FADE = 0.8
-"""Each further line of a layer is worth so much of the one before it."""
-Find = Callable[[sqlite3.Connection, Occasion, Setting], list[Item]]
+"""Worth of a line of a layer relative to the line before."""
+Find = Callable[[sqlite3.Connection, ContextRequest, Setting], list[Item]]
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A named part of the context with its share of a budget of 2000 tokens."""
+    """Named part of a context with its share of a budget of 2000 tokens."""
 
     name: str
     header: str
     cap_tokens: int
     find: Find
-    most: int | None = None
-    """How many of its candidates are told at most; None where that is what it finds."""
+    max_items: int | None = None
+    """Maximum of selected candidates; None without a limit."""
     searches: bool = False
-    """It takes longest, and its search is given up before all else: it begins first."""
+    """True for a layer with a search: the slowest layer starts first."""
     more_line: str = ""
-    """Its last line when memories have no room, with `{}` for how many; '' where nobody misses them."""
+    """Last line if memories have no room, with `{}` for their number; '' for none."""

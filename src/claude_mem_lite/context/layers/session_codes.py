@@ -1,4 +1,4 @@
-"""Session codes: what sessions came to on one dense line each, `impl: … | dec: … | block: … | next: …`."""
+"""Session codes: the result of a session on one dense line, `impl: … | dec: … | block: … | next: …`."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,10 +13,10 @@ from claude_mem_lite.context.layers.sessions import (
     open_handoffs,
     without_code,
 )
-from claude_mem_lite.context.layers.still_valid import held
+from claude_mem_lite.context.layers.still_valid import valid_sessions
 from claude_mem_lite.context.order import GONE, NO_FLOOR, newest_first
 from claude_mem_lite.context.project_setting import Setting
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Session, SessionSummary
 from claude_mem_lite.store import sessions
@@ -24,15 +24,18 @@ from claude_mem_lite.store import sessions
 _MAX_ENTRY = 160
 _MAX_ENTRIES = 4
 _BLOCKS = lazy(r"(?i)^still failing: |\bblocked\b")
+_MAX_SESSIONS = 10
+# Blocks and next steps of these sessions are shown even without an open handoff.
+_OPEN_SESSIONS = 3
 
 
 def codes(summary: SessionSummary) -> str:
-    """What was done, decided, blocked and left to do; what there is none of is left out."""
-    return " | ".join(f"{name}: {told}" for name, told in coded(summary).items() if told)
+    """Return the codes of a session: done, decided, blocked and next; empty parts are left out."""
+    return " | ".join(f"{name}: {entries}" for name, entries in coded(summary).items() if entries)
 
 
 def coded(summary: SessionSummary) -> dict[str, str]:
-    """The same by its parts: impl, dec, block, next."""
+    """Return the codes by part: impl, dec, block, next."""
     fields = (
         ("impl", sentences(summary.completed)[-_MAX_ENTRIES:]),
         ("dec", summary.key_decisions[-_MAX_ENTRIES:]),
@@ -47,63 +50,62 @@ def _entries(texts: Iterable[str]) -> str:
     return "; ".join(entry for entry in shown if entry)
 
 
-_MAX_SESSIONS = 10
-# Of so many sessions, blocks and next steps are told even without an open handoff.
-_OPEN_SESSIONS = 3
+def impl(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[Item]:
+    """Return completed work, without decisions."""
+    last = last_sessions(db, request, _MAX_SESSIONS)
+    return _lines(db, request, setting, ("impl",), last, _orders(last))
 
 
-def impl(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """What was done, without what was decided: that is told while it holds."""
-    found = last_sessions(db, occasion, _MAX_SESSIONS)
-    return _lines(db, occasion, setting, ("impl",), found, _orders(found))
+def dec(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[Item]:
+    """Return decisions that still hold."""
+    last = last_sessions(db, request, _MAX_SESSIONS)
+    return _lines(db, request, setting, ("dec",), last, _orders(last))
 
 
-def dec(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """What was decided and holds."""
-    found = last_sessions(db, occasion, _MAX_SESSIONS)
-    return _lines(db, occasion, setting, ("dec",), found, _orders(found))
-
-
-def block_and_next(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """What stood in the way and what was left to do, until somebody took it up."""
-    last = last_sessions(db, occasion, _OPEN_SESSIONS)
-    if are_all_elsewhere(last, occasion):
+def block_and_next(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[Item]:
+    """Return obstacles and next steps that are still open."""
+    last = last_sessions(db, request, _OPEN_SESSIONS)
+    if are_all_elsewhere(last, request):
         return []
-    known = {one.id for one in last}
-    left = [one for one in open_handoffs(db, occasion) if one.session not in known]
-    later = (
-        f"left open before the last {len(last)} sessions, {newest_first(rank, len(left), one.last_seen_at, NO_FLOOR)}"
-        for rank, one in enumerate(left, 1)
-    )
-    orders = dict(zip((one.session for one in left), later, strict=True)) | _orders(last)
-    others = (sessions.find(db, one.session) for one in left)
-    return _lines(db, occasion, setting, ("block", "next"), [*last, *(one for one in others if one)], orders)
+    last_ids = {session.id for session in last}
+    handoffs = [handoff for handoff in open_handoffs(db, request) if handoff.session not in last_ids]
+    before = f"left open before the last {len(last)} sessions, "
+    earlier = {
+        handoff.session: before + newest_first(rank, len(handoffs), handoff.last_seen_at, NO_FLOOR)
+        for rank, handoff in enumerate(handoffs, 1)
+    }
+    orders = earlier | _orders(last)
+    others = filter(None, (sessions.find(db, handoff.session) for handoff in handoffs))
+    return _lines(db, request, setting, ("block", "next"), [*last, *others], orders)
 
 
-def _orders(found: Sequence[Session]) -> dict[str, str]:
-    """Return the place of each session, by its id."""
-    return {one.id: newest_first(rank, len(found), one.last_event_at, NO_FLOOR) for rank, one in enumerate(found, 1)}
+def _orders(past: Sequence[Session]) -> dict[str, str]:
+    """Return the rank of each session, by id."""
+    return {
+        session.id: newest_first(rank, len(past), session.last_event_at, NO_FLOOR)
+        for rank, session in enumerate(past, 1)
+    }
 
 
 def _lines(
     db: sqlite3.Connection,
-    occasion: Occasion,
+    request: ContextRequest,
     setting: Setting,
     names: tuple[str, ...],
-    found: list[Session],
+    past: list[Session],
     orders: Mapping[str, str],
 ) -> list[Item]:
-    if are_all_elsewhere(found, occasion):
+    if are_all_elsewhere(past, request):
         return []
-    gone = without_code(db, occasion, [one.id for one in found])
+    gone = without_code(db, request, [session.id for session in past])
     items = []
-    for rank, one in enumerate(held(db, occasion, setting, found), 1):
-        told = coded(one.session.summary)
-        entries = " | ".join(f"{name}: {told[name]}" for name in names if told[name])
-        left_out = GONE if one.session.id in gone else ""
+    for rank, valid in enumerate(valid_sessions(db, request, setting, past), 1):
+        by_name = coded(valid.session.summary)
+        entries = " | ".join(f"{name}: {by_name[name]}" for name in names if by_name[name])
+        left_out = GONE if valid.session.id in gone else ""
         if entries:
-            line = render.code_of_session(one.session, entries, occasion.now, occasion.dated)
-            tells = tuple(one.decided.values()) if "dec" in names else ()
-            why, order = f"session {rank} by recency", orders[one.session.id]
-            items.append(Item(line, one.session.id, why, left_out=left_out, tells=tells, order=order))
+            line = render.session_code_line(valid.session, entries, request.now, request.dated)
+            covers = tuple(valid.decided.values()) if "dec" in names else ()
+            why, order = f"session {rank} by recency", orders[valid.session.id]
+            items.append(Item(line, valid.session.id, why, left_out=left_out, covers=covers, order=order))
     return items

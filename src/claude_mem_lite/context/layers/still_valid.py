@@ -1,72 +1,74 @@
-"""What of the summary of a session still holds: its words stay as they were written, whatever became of what it decided
-and left open since."""
+"""Valid parts of a session's summary: the text stays as written, while decisions and open work change later."""
 
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.compress.prose.sentence_types import states_decision
 from claude_mem_lite.context.layers.code_state import verdict_of, why_not
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.render import unlabelled
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import is_stated
-from claude_mem_lite.context.similarity import Said
-from claude_mem_lite.models import REQUEST_LEAD, Memory, Session, SessionSummary
+from claude_mem_lite.context.similarity import StemmedText
+from claude_mem_lite.models import Memory, Session, SessionSummary, without_request
 from claude_mem_lite.store import memories, memory_links, memory_queries, tombstones
 
-_SAYS_IT, _SAYS_MOST_OF_IT = 0.8, 0.6
-# "Decided to …" has one word more than what was decided.
-_REPEATS_IT = 0.7
+_SAME_SHARE, _MOSTLY_SAME_SHARE = 0.8, 0.6
+# "Decided to …" has one word more than the decision.
+_REPEATED_SHARE = 0.7
 _MAX_STATED = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A session with only that in its summary which holds, and the memories of its decisions by their words there."""
+class ValidSession:
+    """Session with a summary of the valid parts, and the memory ids of decisions by text."""
 
     session: Session
     decided: dict[str, str]
-    left: Memory | None
-    """What it left open, while it is."""
+    handoff: Memory | None
+    """Open handoff of the session."""
 
 
-def held(db: sqlite3.Connection, occasion: Occasion, setting: Setting, found: Sequence[Session]) -> list[Held]:
-    """The sessions as they may be told of now."""
-    by_session = memory_queries.of_sessions(db, found)
-    standing = _standing(db, occasion, [memory for made in by_session.values() for memory in made])
-    is_asked_for = any(one.summary.key_decisions or one.summary.learned for one in found)
-    stated = _stated(db, occasion, setting) if is_asked_for else []
-    compare = _Compare()
-    told = []
-    for one in found:
-        made, left = by_session[one.id], memories.handoff_of(db, one.id)
+def valid_sessions(
+    db: sqlite3.Connection, request: ContextRequest, setting: Setting, last: Sequence[Session]
+) -> list[ValidSession]:
+    """Return the sessions with the valid parts of their summaries."""
+    by_session = memory_queries.of_sessions(db, last)
+    valid_ids = _valid_decisions(db, request, [memory for made in by_session.values() for memory in made])
+    is_needed = any(session.summary.key_decisions or session.summary.learned for session in last)
+    stated = _user_statements(db, request, setting) if is_needed else []
+    comparison = _Comparison()
+    valid = []
+    for session in last:
+        session_memories, handoff = by_session[session.id], memories.handoff_of(db, session.id)
         decided = {
             text: id_
-            for text in one.summary.key_decisions
-            if (id_ := _decision_in(text, made, compare)) in standing
-            and not compare.is_said(text, stated, _SAYS_MOST_OF_IT)
+            for text in session.summary.key_decisions
+            if (id_ := _decision_in(text, session_memories, comparison)) in valid_ids
+            and not comparison.is_in(text, stated, _MOSTLY_SAME_SHARE)
         }
-        open_ = _with_what_is_open(db, one, left, compare)
-        laid_down = [*one.summary.key_decisions, *map(_words, made)]
-        new = compare.without_decisions(open_.learned, laid_down)
-        learned = " ".join(text for text in new if not compare.is_said(text, stated, _SAYS_IT))
-        done = compare.without_decisions(open_.completed, laid_down)
-        completed = " ".join(text for text in done if not compare.is_said(text, [learned], _SAYS_IT))
-        summary = replace(open_, key_decisions=tuple(decided), learned=learned, completed=completed)
-        told.append(Held(replace(one, summary=summary), decided, left))
-    return told
+        open_summary = _open_summary(db, session, handoff, comparison)
+        decisions = [*session.summary.key_decisions, *map(_words, session_memories)]
+        new = comparison.without_decisions(open_summary.learned, decisions)
+        learned = " ".join(text for text in new if not comparison.is_in(text, stated, _SAME_SHARE))
+        done = comparison.without_decisions(open_summary.completed, decisions)
+        completed = " ".join(text for text in done if not comparison.is_in(text, [learned], _SAME_SHARE))
+        summary = replace(open_summary, key_decisions=tuple(decided), learned=learned, completed=completed)
+        valid.append(ValidSession(replace(session, summary=summary), decided, handoff))
+    return valid
 
 
-def _standing(db: sqlite3.Connection, occasion: Occasion, made: Sequence[Memory]) -> set[str]:
-    """The decisions that may be told in the words of a session: they hold as they were made, nothing has to be said
-    beside them, and the user has not put them in other words."""
-    verdicts = occasion.checkout.freshness(made)
-    against = memory_links.of(db, [memory.id for memory in made])
+def _valid_decisions(db: sqlite3.Connection, request: ContextRequest, decisions: Sequence[Memory]) -> set[str]:
+    """Return the decisions that a session's own text may state: unchanged, without contradiction, and not reworded by
+    the user."""
+    verdicts = request.checkout.freshness(decisions)
+    against = memory_links.of(db, [memory.id for memory in decisions])
     return {
         memory.id
-        for memory in made
+        for memory in decisions
         if memory.status == "active"
         and not is_stated(memory)
         and memory.made_by != "user"
@@ -76,61 +78,69 @@ def _standing(db: sqlite3.Connection, occasion: Occasion, made: Sequence[Memory]
     }
 
 
-def _stated(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[str]:
-    """What the user stated or pinned that holds here: it is told in those words, in a layer of its own."""
+def _user_statements(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[str]:
+    """Return the statements of the user for the project; another layer shows the statements."""
     language = [f"language:{setting.language}"] if setting.language else []
-    scopes = [f"project:{occasion.place.project}", *language, "universal"]
-    found = [one for scope in scopes for one in memories.in_scope(db, scope, (), since=None, limit=_MAX_STATED)]
-    return [_words(memory) for memory in found if memory.kind != "handoff"]
+    scopes = [f"project:{request.location.project}", *language, "universal"]
+    stored = [memory for scope in scopes for memory in memories.in_scope(db, scope, (), since=None, limit=_MAX_STATED)]
+    return [_words(memory) for memory in stored if memory.kind != "handoff"]
 
 
-class _Compare:
-    """Compares texts, and finds the words of each but once."""
+class _Comparison:
+    """Comparison of texts with a cache of their stems."""
 
     def __init__(self) -> None:
-        self._said: dict[str, Said] = {}
+        self._texts: dict[str, StemmedText] = {}
 
     def share(self, part: str, text: str) -> float:
-        for one in (part, text):
-            if one not in self._said:
-                self._said[one] = Said(one)
-        return self._said[part].share_in(self._said[text])
+        for content in (part, text):
+            if content not in self._texts:
+                self._texts[content] = StemmedText(content)
+        return self._texts[part].share_in(self._texts[text])
 
-    def is_said(self, part: str, texts: Sequence[str], least: float) -> bool:
-        return any(self.share(part, text) >= least for text in texts)
+    def is_in(self, part: str, texts: Sequence[str], minimum: float) -> bool:
+        return any(self.share(part, text) >= minimum for text in texts)
 
-    def without_decisions(self, text: str, laid_down: Sequence[str]) -> list[str]:
-        """The sentences of a text that do not repeat what was decided; what was done about it is no repetition."""
-        return [one for one in sentences(text) if not any(self._repeats(one, decision) for decision in laid_down)]
+    def without_decisions(self, text: str, decisions: Sequence[str]) -> list[str]:
+        """Return the sentences of a text that do not repeat a decision; work that follows a decision is kept."""
+        return [
+            sentence
+            for sentence in sentences(text)
+            if not any(self._repeats(sentence, decision) for decision in decisions)
+        ]
 
     def _repeats(self, sentence: str, decision: str) -> bool:
-        if self.share(sentence, decision) < _REPEATS_IT:
+        if self.share(sentence, decision) < _REPEATED_SHARE:
             return False
-        return states_decision(sentence) or self.share(decision, sentence) >= _SAYS_IT
+        return states_decision(sentence) or self.share(decision, sentence) >= _SAME_SHARE
 
 
-def _decision_in(text: str, made: Sequence[Memory], compare: _Compare) -> str:
-    """The id of the decision that a line of a summary is about: of the one that says most of it. All are asked,
-    because one that was replaced may say more of it than what replaced it."""
-    shares = {memory.id: compare.share(text, _words(memory)) for memory in made}
+def _decision_in(text: str, decisions: Sequence[Memory], comparison: _Comparison) -> str:
+    """Return the id of the decision that a line of a summary states; '' without a match.
+
+    All decisions are compared: a replaced decision may match better than its successor."""
+    shares = {memory.id: comparison.share(text, _words(memory)) for memory in decisions}
     best = max(shares, key=lambda id_: shares[id_], default="")
-    return best if best and shares[best] >= _SAYS_IT else ""
+    return best if best and shares[best] >= _SAME_SHARE else ""
 
 
-def _with_what_is_open(
-    db: sqlite3.Connection, session: Session, left: Memory | None, compare: _Compare
+def _open_summary(
+    db: sqlite3.Connection, session: Session, handoff: Memory | None, comparison: _Comparison
 ) -> SessionSummary:
-    """The summary with the steps and hindrances that are left; where there never was a handoff, with all of them."""
-    told = session.summary
-    if left is not None:
-        steps = tuple(step for step in told.next_steps if compare.is_said(step, [left.summary], _SAYS_MOST_OF_IT))
-        notes = [text for text in sentences(told.notes) if compare.is_said(text, [left.summary], _SAYS_MOST_OF_IT)]
-        return replace(told, next_steps=steps if steps or notes else (unlabelled(left.summary),), notes=" ".join(notes))
+    """Return the summary with the steps and obstacles that are still open; with all, if the session never had a
+    handoff."""
+    summary = session.summary
+    if handoff is not None:
+        is_open = partial(comparison.is_in, texts=[handoff.summary], minimum=_MOSTLY_SAME_SHARE)
+        steps = tuple(step for step in summary.next_steps if is_open(step))
+        notes = [text for text in sentences(summary.notes) if is_open(text)]
+        next_steps = steps if steps or notes else (unlabelled(handoff.summary),)
+        return replace(summary, next_steps=next_steps, notes=" ".join(notes))
     id_ = memories.handoff_id(session.id)
     if memories.find(db, id_) is None and not tombstones.is_buried(db, id_):
-        return told
-    return replace(told, next_steps=(), notes="")
+        return summary
+    return replace(summary, next_steps=(), notes="")
 
 
 def _words(memory: Memory) -> str:
-    return f"{memory.title}. {memory.summary.partition(REQUEST_LEAD)[0]}"
+    return f"{memory.title}. {without_request(memory.summary)}"

@@ -1,61 +1,59 @@
-"""Search hits for a prompt that asks about the past -> those that answer it, with the sentences that do, or none.
+"""Search hits for a question about the past -> the hits that answer, with sentences, or none.
 
-`docs/moments.md` tells how the numbers were chosen."""
+`docs/moments.md` explains the choice of the numbers."""
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
-from claude_mem_lite.context.eligibility import Here
-from claude_mem_lite.context.item_block import Given
+from claude_mem_lite.context.eligibility import Eligibility
+from claude_mem_lite.context.item_block import BlockItem
 from claude_mem_lite.context.layers.sessions import without_code
-from claude_mem_lite.context.order import GONE, OUTRANKED
+from claude_mem_lite.context.order import GONE, OUTRANKED, REPEATED, UNMERGED
 from claude_mem_lite.context.prompt.excerpts import sentences_about
 from claude_mem_lite.context.prompt.keywords import COMMON, Keywords
 from claude_mem_lite.context.prompt.scoring import Floor, source_of
-from claude_mem_lite.context.request import Occasion
-from claude_mem_lite.models import RAW, Filters, Hit, Memory, Passage
+from claude_mem_lite.context.request import ContextRequest, Search
+from claude_mem_lite.models import RAW, Memory, Passage
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
+from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import overlap
 
-Ask = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
-"""As `search.hybrid.Search.search`."""
 FLOOR = 1.35
-"""Below this not even the best hit answers a question, and nothing is given."""
+"""Minimum of the best hit; below, nothing is injected."""
 FLOOR_BY_WORDS = FLOOR / 3
-"""The floor where nothing tells the meaning of the question, and words have to do."""
+"""Floor without vectors, when only words count."""
 MAX_ANSWERS = 3
 MAX_HITS = 6
 MAX_SHORT = 4
-"""A question of no more words is about the rarest of them."""
+"""Maximum of words in a short question, which is about its rarest words."""
 MAX_EXCERPT = 900
-"""The characters of a hit that are given."""
-# A hit beside the best one may be a little less sure.
-_OF_OTHERS = 0.9
+"""Maximum length of an excerpt."""
+# Hits beside the best hit need a little less.
+_BESIDE_BEST = 0.9
 _LACKING = 1.2
 _NEARLY = 2
 _MOSTLY = 0.7
 _OF_COSINE = 2.0
 _DIGITS = 2
 _MAX_NAMED = 5
-_COUNTED = 1_000
+_MAX_COUNTED = 1_000
 _FILLERS = frozenset(("actually", "always", "ever", "exactly", "never", "really", "still"))
 _BELOW = "below the floor of answers"
 _LABELS = {"turn": "earlier turn", "session": "earlier session"}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A hit of a question, and why it is not given."""
+class AnswerCandidate:
+    """Hit of a question, with a reason if left out."""
 
-    given: Given
+    item: BlockItem
     sure: float
     parts: Mapping[str, float]
-    """The share of the words and the nearness that make it sure."""
+    """Share of words, and cosine if known."""
     floor: Floor
     left_out: str = ""
 
@@ -66,118 +64,122 @@ class Answer:
 
 
 def sureness(hit: Hit) -> float:
-    """Return how sure it is that a hit answers the question: the share of the words, and twice the nearness."""
+    """Return the sureness that a hit answers the question: share of words plus twice the cosine."""
     parts = _parts(hit)
     return round(parts["words"] + _OF_COSINE * parts.get("cosine", 0.0), _DIGITS)
 
 
-def answers(db: sqlite3.Connection, question: Keywords, occasion: Occasion, here: Here, ask: Ask) -> list[Answer]:
-    """Return what search finds for a question, best first, those that answer it without a reason to leave them out."""
-    hits = ask(db, question.text, Filters(project=occasion.place.project), occasion.now, MAX_HITS)
-    tellable = here.tellable([hit.found for hit in hits if isinstance(hit.found, Memory)])
+def answers(
+    db: sqlite3.Connection, question: Keywords, request: ContextRequest, eligibility: Eligibility, search: Search
+) -> list[AnswerCandidate]:
+    """Return the hits of a question, best first; hits that answer have no reason to be left out."""
+    hits = search(db, question.text, Filters(project=request.location.project), request.now, MAX_HITS)
+    eligible = eligibility.eligible([hit.found for hit in hits if isinstance(hit.found, Memory)])
     rarest = _rarest(db, question)
     floors = [_floor_of(hit, question, rarest) for hit in hits]
-    elsewhere = _elsewhere(db, occasion, {hit.found.session for hit in hits if isinstance(hit.found, Passage)})
-    why_not = [_why_not(hit, here, tellable, elsewhere) for hit in hits]
+    elsewhere = _elsewhere(db, request, {hit.found.session for hit in hits if isinstance(hit.found, Passage)})
+    why_not = [_why_not(hit, eligibility, eligible, elsewhere) for hit in hits]
     is_answered = any(
         not why and sureness(hit) >= floor.value for hit, floor, why in zip(hits, floors, why_not, strict=True)
     )
-    found: list[Answer] = []
+    answered: list[AnswerCandidate] = []
     for hit, full, why in zip(hits, floors, why_not, strict=True):
         is_beside = is_answered and sureness(hit) < full.value
-        floor = full.times(_OF_OTHERS, "beside one that answers") if is_beside else full
-        is_full = sum(not one.left_out for one in found) == MAX_ANSWERS
+        floor = full.times(_BESIDE_BEST, "beside one that answers") if is_beside else full
+        is_full = sum(not earlier.left_out for earlier in answered) == MAX_ANSWERS
         left_out = why or (_BELOW if sureness(hit) < floor.value else OUTRANKED if is_full else "")
-        since = here.since(hit.found) if isinstance(hit.found, Memory) and not left_out else ""
-        answer = _answer(hit, floor, left_out, since, is_stale=tellable.get(hit.found.id, False))
-        taken = [one.given for one in found if not one.left_out]
-        found.append(answer if answer.left_out else replace(answer, left_out=_why_said_already(answer.given, taken)))
-    return found
+        since = eligibility.since(hit.found) if isinstance(hit.found, Memory) and not left_out else ""
+        answer = _answer(hit, floor, left_out, since, is_stale=eligible.get(hit.found.id, False))
+        chosen = [earlier.item for earlier in answered if not earlier.left_out]
+        answered.append(answer if answer.left_out else replace(answer, left_out=_why_repeated(answer.item, chosen)))
+    return answered
 
 
-def _why_said_already(given: Given, taken: Sequence[Given]) -> str:
-    """Return why a hit is not told after others: a memory, its turn and its session often have the same sentence."""
-    told = given.excerpt or given.memory.title
-    is_said = any(overlap(told, f"{one.memory.title}\n{one.excerpt}") >= _MOSTLY for one in taken)
-    return "said by another that is given" if is_said else ""
+def _why_repeated(item: BlockItem, chosen: Sequence[BlockItem]) -> str:
+    """Return a reason if a chosen hit has the same sentence, as a memory, a turn and a session often do."""
+    text = item.excerpt or item.memory.title
+    is_repeated = any(overlap(text, f"{other.memory.title}\n{other.excerpt}") >= _MOSTLY for other in chosen)
+    return REPEATED if is_repeated else ""
 
 
-def _elsewhere(db: sqlite3.Connection, occasion: Occasion, ids: Collection[str]) -> dict[str, str]:
+def _elsewhere(db: sqlite3.Connection, request: ContextRequest, ids: Collection[str]) -> dict[str, str]:
     """Return the sessions whose raw text does not hold in this checkout, each with the reason."""
-    gone = without_code(db, occasion, list(ids))
-    found = dict.fromkeys(gone, GONE)
+    gone = without_code(db, request, list(ids))
+    excluded = dict.fromkeys(gone, GONE)
     for session in filter(None, (sessions.find(db, id_) for id_ in ids)):
-        is_of_another = session.branch not in ("", occasion.place.branch)
-        if is_of_another and is_hidden(session.branch, session.last_event_at, occasion.checkout.hidden):
-            found[session.id] = "of a branch that is not merged here"
-    return found
+        is_of_another = session.branch not in ("", request.location.branch)
+        if is_of_another and is_hidden(session.branch, session.last_event_at, request.checkout.hidden):
+            excluded[session.id] = UNMERGED
+    return excluded
 
 
-def _why_not(hit: Hit, here: Here, tellable: Collection[str], elsewhere: Mapping[str, str]) -> str:
+def _why_not(hit: Hit, eligibility: Eligibility, eligible: Collection[str], elsewhere: Mapping[str, str]) -> str:
     if isinstance(hit.found, Passage):
-        return here.why_not_raw(hit.found) or elsewhere.get(hit.found.session, "")
-    return "" if hit.found.id in tellable else here.why_not(hit.found) or GONE
+        return eligibility.why_not_raw(hit.found) or elsewhere.get(hit.found.session, "")
+    return "" if hit.found.id in eligible else eligibility.why_not(hit.found) or GONE
 
 
 def _rarest(db: sqlite3.Connection, question: Keywords) -> list[str]:
-    """Return the words of a short question that the fewest texts have, and those that twice as many have at most.
+    """Return the rarest words of a short question, up to twice the lowest count; none for a long question.
 
-    A long question says the same in several ways, and nobody may have said it in one of them before."""
+    A long question says the same in several ways, and some of its words may be new."""
     if len(question.words) > MAX_SHORT:
         return []
-    telling = [word for word in question.words if word not in COMMON and word not in _FILLERS]
+    specific = [word for word in question.words if word not in COMMON and word not in _FILLERS]
     counts = {
-        word: fts.count_everywhere(db, word, _COUNTED) + passages.count_with(db, word, _COUNTED) for word in telling
+        word: fts.count_everywhere(db, word, _MAX_COUNTED) + passages.count_with(db, word, _MAX_COUNTED)
+        for word in specific
     }
-    return [word for word in telling if counts[word] <= _NEARLY * min(counts.values())]
+    return [word for word in specific if counts[word] <= _NEARLY * min(counts.values())]
 
 
 def _floor_of(hit: Hit, question: Keywords, rarest: Sequence[str]) -> Floor:
-    """Return the floor of a hit: higher where it lacks what a short question is about, since it is easily about
-    something else. Where nothing tells the meaning, the words of a question are no words but pairs of characters."""
+    """Return the floor of a hit: higher if the hit lacks a rare word of a short question.
+
+    Without a vector the words of a question are pairs of characters, so rare words do not count."""
     if hit.cosine is None:
         return Floor(FLOOR_BY_WORDS)
-    found = hit.found
-    there = question.found_in(found) if isinstance(found, Memory) else question.words_in(_said(found))
-    lacking = next((word for word in rarest if word not in there), "")
+    document = hit.found
+    words = question.found_in(document) if isinstance(document, Memory) else question.words_in(_full_text(document))
+    lacking = next((word for word in rarest if word not in words), "")
     return Floor(FLOOR).times(_LACKING, f"it lacks {lacking}") if lacking else Floor(FLOOR)
 
 
-def _said(passage: Passage) -> str:
+def _full_text(passage: Passage) -> str:
     return "\n".join((passage.title, passage.asked, passage.answered or passage.text))
 
 
-def _answer(hit: Hit, floor: Floor, left_out: str, since: str, *, is_stale: bool) -> Answer:
-    """Return a hit with its excerpt; one that is left out has none, because finding the sentences takes longest."""
+def _answer(hit: Hit, floor: Floor, left_out: str, since: str, *, is_stale: bool) -> AnswerCandidate:
+    """Return a hit with an excerpt; none for a hit that is left out, because the excerpt takes longest."""
     excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
     left_out = left_out or _why_not_trusted(hit.found, excerpt)
-    return Answer(_given(hit, excerpt, since, is_stale=is_stale), sureness(hit), _parts(hit), floor, left_out)
+    return AnswerCandidate(_item(hit, excerpt, since, is_stale=is_stale), sureness(hit), _parts(hit), floor, left_out)
 
 
-def _why_not_trusted(found: Memory | Passage, excerpt: str) -> str:
-    """Return why a hit is not given: an agent may have repeated the orders of a page. The user's own words are."""
-    if isinstance(found, Memory) and found.origin == "user":
+def _why_not_trusted(document: Memory | Passage, excerpt: str) -> str:
+    """Return a reason if a text may repeat orders of a page; '' for the user's own words."""
+    if isinstance(document, Memory) and document.origin == "user":
         return ""
-    why = looks_like_an_attack(found.title) or looks_like_instructions(excerpt)
+    why = looks_like_an_attack(document.title) or looks_like_instructions(excerpt)
     return f"not trusted: it {why}" if why else ""
 
 
-def _text(found: Memory | Passage) -> str:
-    if isinstance(found, Memory):
-        return "\n".join((found.summary, *found.facts, found.detail))
-    return found.answered or found.text
+def _text(document: Memory | Passage) -> str:
+    if isinstance(document, Memory):
+        return "\n".join((document.summary, *document.facts, document.detail))
+    return document.answered or document.text
 
 
-def _given(hit: Hit, excerpt: str, since: str, *, is_stale: bool) -> Given:
-    found, sure = hit.found, sureness(hit)
+def _item(hit: Hit, excerpt: str, since: str, *, is_stale: bool) -> BlockItem:
+    document, sure = hit.found, sureness(hit)
     reason = f"answers a question, sure {sure:g}, words {', '.join(list(hit.matched)[:_MAX_NAMED])}"
-    if isinstance(found, Memory):
-        return Given(found, reason, sure, source_of(found.kind), since, is_stale=is_stale, excerpt=excerpt)
-    return Given(_stand_in(found), reason, sure, RAW, label=_LABELS[found.kind], excerpt=excerpt)
+    if isinstance(document, Memory):
+        return BlockItem(document, reason, sure, source_of(document.kind), since, is_stale=is_stale, excerpt=excerpt)
+    return BlockItem(_stand_in(document), reason, sure, RAW, label=_LABELS[document.kind], excerpt=excerpt)
 
 
 def _stand_in(passage: Passage) -> Memory:
-    """Return raw text as a memory that is not stored, for whoever words what is given."""
+    """Return raw text as a memory that is not stored, for the block."""
     quoted = passage.title.replace('"', "'")
     title = f'asked: "{quoted}"' if passage.kind == "turn" else passage.title
     return Memory(

@@ -1,6 +1,6 @@
-"""A prompt -> the few memories that help with it, or nothing: saying nothing is the normal case.
+"""Prompt -> the few memories that help, or nothing: silence is the normal case.
 
-Called by the worker while a hook waits. `docs/moments.md` tells the rules."""
+Called by the worker while a hook waits. `docs/moments.md` has the rules."""
 
 import sqlite3
 import time
@@ -8,49 +8,50 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from claude_mem_lite.context.eligibility import Here
-from claude_mem_lite.context.item_block import Given, block, with_relations
-from claude_mem_lite.context.layers.code_state import note_since, verdict_of, why_not
+from claude_mem_lite.context.eligibility import Eligibility
+from claude_mem_lite.context.item_block import BlockItem, block, with_relations
+from claude_mem_lite.context.layers.code_state import relocation_note, verdict_of, why_not
+from claude_mem_lite.context.order import NO_ROOM, OUTRANKED
 from claude_mem_lite.context.prompt import keywords, scoring
-from claude_mem_lite.context.prompt.answers import Ask, answers
-from claude_mem_lite.context.prompt.candidates import Candidate
+from claude_mem_lite.context.prompt.answers import AnswerCandidate, answers
+from claude_mem_lite.context.prompt.candidates import CandidateMemory
 from claude_mem_lite.context.prompt.keywords import Keywords, Synonyms
 from claude_mem_lite.context.prompt.questions import is_plainly_asked, is_question, without_opening
-from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score, Shared
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, PromptScore, Shared
+from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.context.scoring import factor, is_stated
-from claude_mem_lite.context.similarity import why_said_already
-from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Memory, ReceiptItem, Tally, Weighed
+from claude_mem_lite.context.similarity import why_repeated
+from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, ReceiptItem, Tally
+from claude_mem_lite.search_values import Filters, ScoredMemory
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.store.index import fts
 
-Weigh = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[Weighed]]
-"""As `search.hybrid.Search.score_memories`."""
+ScoreMemories = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[ScoredMemory]]
+"""Signature of `search.hybrid.Search.score_memories`."""
 MAX_ITEMS = 3
-_MAX_WEIGHED = 24
-_MAX_LOOKED_AT = 8
-# A prompt with less to go by fits anything; so does a memory that shares less with it, unless its title has it all.
+_MAX_SCORED = 24
+_MAX_CHECKED = 8
+# A prompt with less strength matches anything, and so does a memory with fewer shared words, unless its title has all
+# words of the prompt.
 _MIN_STRENGTH = 1.0
 _MIN_SHARED = 1.3
 _MIN_ASKED = 2.0
-# What has nearly all that the prompt speaks of is given at half the floor: questions are short.
-_MAX_WORDS, _MIN_OF_MOST = 0.75, 2.0
-_WITH_MOST_WORDS = 0.5
+# A memory with most words of the prompt needs half the floor: questions are short.
+_MANY_WORDS_SHARE, _MIN_MANY_WORDS = 0.75, 2.0
+_MANY_WORDS_FACTOR = 0.5
 _BELOW = "below the floor"
-_OUTRANKED = "others come before it"
-_NO_ROOM = "no room"
 _NO_FLOOR = Floor(0.0, exception="it contradicts another that is given")
-# So many memories have to be there until rarity counts as much as how many of the words were found.
-_YOUNG = 50
-_OLD = 200
-# Reading one for its words takes half a millisecond.
+# Number of memories at which rarity of words counts as much as their number.
+_FEW_MEMORIES = 50
+_MANY_MEMORIES = 200
+# Reading a memory for its words takes 0.5 ms.
 _MAX_READ = 16
 _OF_A_WORD, _OF_ALL_WORDS = 0.4, 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """What a prompt is given; no text when that is nothing, and then why."""
+    """Text for a prompt; without text, the reason for silence."""
 
     text: str = ""
     items: tuple[ReceiptItem, ...] = ()
@@ -58,87 +59,100 @@ class PromptContext:
     build_ms: float = 0.0
     why_silent: str = ""
     asked: str = ""
-    """What the words of the prompt count, as a sum with its floor; for whoever wants it explained."""
-    floor: Floor = Floor(FLOOR)  # noqa: RUF009  it is frozen
-    candidates: tuple[Candidate, ...] = ()
-    """The best first, with those that were left out; for whoever wants it explained."""
+    """Strength of the words of the prompt as a sum with its floor, for an explanation."""
+    floor: Floor = Floor(FLOOR)  # noqa: RUF009  frozen
+    candidates: tuple[CandidateMemory, ...] = ()
+    """Candidates, best first, also those left out, for an explanation."""
 
 
 def build_for_prompt(
     db: sqlite3.Connection,
     prompt: str,
-    occasion: Occasion,
-    told: Collection[str],
+    request: ContextRequest,
+    already_given: Collection[str],
     budget_tokens: int,
     synonyms: Synonyms,
-    weigh: Weigh,
+    score_memories: ScoreMemories,
     floor: float = FLOOR,
-    ask: Ask | None = None,
+    search: Search | None = None,
 ) -> PromptContext:
-    """What is given for a prompt, within the budget. `told` are the ids of what the session was given before.
+    """Build the context of a prompt within the budget.
 
-    A prompt that asks about the past is answered by `ask`, if that is given."""
+    `already_given` has the ids known to the session. `search` answers a prompt that asks about the past."""
     began = time.perf_counter()
-    asked, here = keywords.read(prompt, synonyms), Here(occasion, told)
-    candidates: list[Candidate] = []
+    asked, eligibility = keywords.read(prompt, synonyms), Eligibility(request, already_given)
+    candidates: list[CandidateMemory] = []
     in_force, not_asked = Floor(floor), ""
-    if ask is not None and is_question(asked.text):
-        question = keywords.read(without_opening(asked.text), synonyms).as_question()
-        least = _MIN_SHARED if is_plainly_asked(asked.text) else _MIN_ASKED
-        if question.strength >= least:
-            asked = question
-        else:
-            ask, not_asked = None, f"; not taken as a question about the past: {question.strength:g} of {least:g}"
-    else:
-        ask = None
+    question = None
+    if search is not None and is_question(asked.text):
+        question, not_asked = _question(asked, synonyms)
+        asked = question or asked
     if budget_tokens <= 0:
         silent = "the budget of the session is used up"
     elif asked.strength < _MIN_STRENGTH:
         silent = "the prompt says too little to go by"
-    elif ask is not None:
-        found = answers(db, asked, occasion, here, ask)
-        in_force = Floor(found[0].floor.base) if found else in_force
-        candidates = [Candidate(one.given.memory, None, one.floor, left_out=one.left_out, answer=one) for one in found]
-        silent = "" if any(not one.left_out for one in found) else "nothing answers the question"
+    elif search is not None and question is not None:
+        candidates = list(map(_from_answer, answers(db, asked, request, eligibility, search)))
+        in_force = Floor(candidates[0].floor.base) if candidates else in_force
+        silent = "nothing answers the question"
     else:
         number = fts.highest(db)
         in_force = scoring.floor_among(number, floor)
-        candidates = _Choosing(db, asked, occasion, here, in_force, number).candidates(weigh)
-        silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
-    chosen = [one for one in candidates if not one.left_out][:MAX_ITEMS]
-    given = list(map(_given, chosen))
-    opposites = here.opposites(db, given, "contradiction")
-    given = with_relations(db, [*given, *opposites])
-    made = block(given, occasion.now, budget_tokens, root=occasion.place.root)
-    candidates = _as_given(candidates, opposites, {item.source for item in made.items})
-    if chosen and not made.text:
+        candidates = _PromptSelection(db, asked, request, eligibility, in_force, number).candidates(score_memories)
+        silent = "nothing is sure enough to help"
+    chosen = [candidate for candidate in candidates if not candidate.left_out][:MAX_ITEMS]
+    silent = "" if chosen else silent
+    items = list(map(_item, chosen))
+    opposites = eligibility.opposites(db, items, "contradiction")
+    items = with_relations(db, [*items, *opposites])
+    built = block(items, request.now, budget_tokens, root=request.location.root)
+    candidates = _as_injected(candidates, opposites, {item.source for item in built.items})
+    if chosen and not built.text:
         silent = no_item_fits(budget_tokens)
+    explained = f"prompt {asked.explained(asked.words)}; the floor is {_MIN_STRENGTH:g}{not_asked}"
     return PromptContext(
-        text=made.text,
-        items=made.items,
-        tokens=made.tokens,
+        text=built.text,
+        items=built.items,
+        tokens=built.tokens,
         build_ms=round((time.perf_counter() - began) * 1000, 2),
         why_silent=silent,
-        asked=f"prompt {asked.explained(asked.words)}; the floor is {_MIN_STRENGTH:g}{not_asked}"
-        if occasion.explained
-        else "",
+        asked=explained if request.explained else "",
         floor=in_force,
         candidates=tuple(candidates),
     )
 
 
-def _as_given(candidates: Sequence[Candidate], opposites: Sequence[Given], ids: Collection[str]) -> list[Candidate]:
-    """The candidates as they came out: the ids that are in the text, also for what they contradict, are in."""
-    beside = {one.memory.id: one.memory for one in opposites if one.memory.id in ids}
-    known = {one.memory.id for one in candidates}
-    unscored = [Candidate(memory, None, _NO_FLOOR) for id_, memory in beside.items() if id_ not in known]
-    told = [
-        replace(one, left_out="", floor=_NO_FLOOR, shared=None) if one.memory.id in beside else one
-        for one in candidates
+def _question(asked: Keywords, synonyms: Synonyms) -> tuple[Keywords | None, str]:
+    """Return the keywords of a question about the past; None with a note for a question with too few words."""
+    question = keywords.read(without_opening(asked.text), synonyms).as_question()
+    minimum = _MIN_SHARED if is_plainly_asked(asked.text) else _MIN_ASKED
+    if question.strength >= minimum:
+        return question, ""
+    return None, f"; not taken as a question about the past: {question.strength:g} of {minimum:g}"
+
+
+def _from_answer(answer: AnswerCandidate) -> CandidateMemory:
+    return CandidateMemory(answer.item.memory, None, answer.floor, left_out=answer.left_out, answer=answer)
+
+
+def _as_injected(
+    candidates: Sequence[CandidateMemory], opposites: Sequence[BlockItem], ids: Collection[str]
+) -> list[CandidateMemory]:
+    """Return the candidates after the block was built: items in the text, also contradicting ones, are not left out."""
+    contradicting = {item.memory.id: item.memory for item in opposites if item.memory.id in ids}
+    candidate_ids = {candidate.memory.id for candidate in candidates}
+    unscored = [
+        CandidateMemory(memory, None, _NO_FLOOR) for id_, memory in contradicting.items() if id_ not in candidate_ids
+    ]
+    updated = [
+        replace(candidate, left_out="", floor=_NO_FLOOR, shared=None)
+        if candidate.memory.id in contradicting
+        else candidate
+        for candidate in candidates
     ]
     return [
-        replace(one, left_out=_NO_ROOM) if not one.left_out and one.memory.id not in ids else one
-        for one in (*told, *unscored)
+        replace(candidate, left_out=NO_ROOM) if not candidate.left_out and candidate.memory.id not in ids else candidate
+        for candidate in (*updated, *unscored)
     ]
 
 
@@ -146,66 +160,67 @@ def no_item_fits(budget_tokens: int) -> str:
     return f"no item fits into {budget_tokens} tokens (prompt_budget_tokens)"
 
 
-def _given(one: Candidate) -> Given:
-    if one.answer is not None:
-        return one.answer.given
-    source = scoring.source_of(one.memory.kind)
-    return Given(one.memory, one.reason, one.total, source, one.since, one.is_stale)
+def _item(candidate: CandidateMemory) -> BlockItem:
+    if candidate.answer is not None:
+        return candidate.answer.item
+    source = scoring.source_of(candidate.memory.kind)
+    return BlockItem(candidate.memory, candidate.reason, candidate.total, source, candidate.since, candidate.is_stale)
 
 
 @dataclass
-class _Choosing:
-    """Weighs what search finds for one prompt."""
+class _PromptSelection:
+    """Selection among the memories that search finds for a prompt."""
 
     db: sqlite3.Connection
     asked: Keywords
-    occasion: Occasion
-    here: Here
+    request: ContextRequest
+    eligibility: Eligibility
     floor: Floor
     number: int
-    """About how many memories there are."""
+    """Approximate number of memories."""
 
-    def candidates(self, weigh: Weigh) -> list[Candidate]:
-        """What could be given, the best first."""
-        filters = Filters(project=self.occasion.place.project)
-        weighed = weigh(self.db, self.asked.text, self.asked.asked, filters, _MAX_WEIGHED)
-        young = weighed[:_MAX_READ] if self.number < _OLD else []
-        matches = {one.memory.id: Match(one.words, one.cosine) for one in weighed}
-        matches |= {one.memory.id: self._match_among_few(one) for one in young}
-        own = [one.memory for one in weighed if one.memory.origin not in FOREIGN_ORIGINS]
+    def candidates(self, score_memories: ScoreMemories) -> list[CandidateMemory]:
+        """Return the candidates, best first."""
+        filters = Filters(project=self.request.location.project)
+        scored = score_memories(self.db, self.asked.text, self.asked.asked, filters, _MAX_SCORED)
+        young = scored[:_MAX_READ] if self.number < _MANY_MEMORIES else []
+        matches = {hit.memory.id: Match(hit.words, hit.cosine) for hit in scored}
+        matches |= {hit.memory.id: self._match_among_few(hit) for hit in young}
+        own = [hit.memory for hit in scored if hit.memory.origin not in FOREIGN_ORIGINS]
         support = scoring.supports([(memory.session, matches[memory.id].value) for memory in own])
         tallies = receipts.tallies_since_last_seen(self.db, list(matches), at_need=True)
-        scored = [
-            self._candidate(one.memory, matches[one.memory.id], support, tallies.get(one.memory.id, Tally()))
-            for one in weighed
+        candidates = [
+            self._candidate(hit.memory, matches[hit.memory.id], support, tallies.get(hit.memory.id, Tally()))
+            for hit in scored
         ]
-        scored.sort(key=lambda one: (-one.total, one.memory.id))
-        return self._checked(scored)
+        candidates.sort(key=lambda candidate: (-candidate.total, candidate.memory.id))
+        return self._checked(candidates)
 
-    def _match_among_few(self, one: Weighed) -> Match:
-        """Among few memories no word is rare: there it counts how many of the words were found."""
-        found = self.asked.strength_in(self.asked.found_in(one.memory))
+    def _match_among_few(self, scored: ScoredMemory) -> Match:
+        """Return a match by the number of shared words, since no word is rare among few memories."""
+        found = self.asked.strength_in(self.asked.found_in(scored.memory))
         by_share = found * (_OF_A_WORD + _OF_ALL_WORDS * found / self.asked.strength)
-        return Match((self.number * one.words + _YOUNG * by_share) / (self.number + _YOUNG), one.cosine)
+        words = (self.number * scored.words + _FEW_MEMORIES * by_share) / (self.number + _FEW_MEMORIES)
+        return Match(words, scored.cosine)
 
-    def _candidate(self, memory: Memory, match: Match, support: Mapping[str, float], tally: Tally) -> Candidate:
-        score = Score(
+    def _candidate(self, memory: Memory, match: Match, support: Mapping[str, float], tally: Tally) -> CandidateMemory:
+        score = PromptScore(
             weight=scoring.weight_of(memory.kind),
-            recency=scoring.recency_of(memory, self.occasion.now),
+            recency=scoring.recency_of(memory, self.request.now),
             match=match,
             support=support.get(memory.session, 0.0),
-            branch=scoring.branch_of(memory, self.occasion.place.branch),
+            branch=scoring.branch_of(memory, self.request.location.branch),
             files=scoring.files_of(memory, self._at_work, self._named),
             use=factor(tally, is_stated=is_stated(memory)),
         )
         is_hopeful = score.total >= self._lowest.value
         left_out = self._why_not(memory) if is_hopeful else _BELOW
-        return Candidate(memory, score, scoring.floor_of_kind(self.floor, memory.kind), left_out=left_out)
+        return CandidateMemory(memory, score, scoring.floor_of_kind(self.floor, memory.kind), left_out=left_out)
 
     @cached_property
     def _at_work(self) -> frozenset[str]:
-        """The files that the session has read or edited, as far as its turns are over."""
-        session = sessions.find(self.db, self.occasion.session) if self.occasion.session else None
+        """Return the files that the session has read or edited in finished turns."""
+        session = sessions.find(self.db, self.request.session) if self.request.session else None
         return frozenset((*session.summary.files_edited, *session.summary.files_read)) if session else frozenset()
 
     @cached_property
@@ -214,66 +229,69 @@ class _Choosing:
 
     @cached_property
     def _lowest(self) -> Floor:
-        """The floor of what has most words of the prompt, under which nothing is given."""
+        """Return the floor of memories with most words of the prompt, the lowest of all."""
         return self._floor_with_most("")
 
     def _floor_with_most(self, numbers: str) -> Floor:
-        return self.floor.times(_WITH_MOST_WORDS, f"it has most words of the prompt{numbers}")
+        return self.floor.times(_MANY_WORDS_FACTOR, f"it has most words of the prompt{numbers}")
 
     def _why_not(self, memory: Memory) -> str:
-        """Why it may not be given, whatever its score; what became of its code is looked up later."""
+        """Return the reason to exclude a memory regardless of score; the state of the code is checked later."""
         if memory.kind == "goal" and not self.asked.speaks_of_goals:
             return "a goal, and the prompt does not speak of goals"
-        return self.here.why_not(memory)
+        return self.eligibility.why_not(memory)
 
-    def _read(self, one: Candidate) -> Candidate:
-        """The same with the words that it has, and the floors that hold for it."""
-        found = tuple(self.asked.found_in(one.memory))
+    def _read(self, candidate: CandidateMemory) -> CandidateMemory:
+        """Return a candidate with shared words and floor."""
+        found = tuple(self.asked.found_in(candidate.memory))
         shared, asked = self.asked.strength_in(found), self.asked.strength
-        has_most = shared >= max(_MAX_WORDS * asked, _MIN_OF_MOST)
-        floor = one.floor
+        has_most = shared >= max(_MANY_WORDS_SHARE * asked, _MIN_MANY_WORDS)
+        floor = candidate.floor
         if has_most and floor.value > self._lowest.value:
-            least = f"{_MAX_WORDS:g} × {asked:g}" if _MAX_WORDS * asked > _MIN_OF_MOST else f"{_MIN_OF_MOST:g}"
-            floor = self._floor_with_most(f": {shared:g} of {asked:g}, from {least} on")
-        return replace(one, found=found, floor=floor, shared=self._shared(found, one.memory.title))
+            is_by_share = _MANY_WORDS_SHARE * asked > _MIN_MANY_WORDS
+            minimum = f"{_MANY_WORDS_SHARE:g} × {asked:g}" if is_by_share else f"{_MIN_MANY_WORDS:g}"
+            floor = self._floor_with_most(f": {shared:g} of {asked:g}, from {minimum} on")
+        return replace(candidate, found=found, floor=floor, shared=self._shared(found, candidate.memory.title))
 
     def _shared(self, found: Sequence[str], title: str) -> Shared:
-        """What the words that were found count, and how much is needed."""
+        """Return the strength of shared words, with the minimum."""
         strength = self.asked.strength_in(found)
         has_all = strength >= self.asked.strength and set(found) <= set(self.asked.words_in(title))
         exception = "its title has all words of the prompt" if has_all else ""
         return Shared(strength, self.asked.explained(found), _MIN_SHARED, exception)
 
-    def _why_unsure(self, one: Candidate) -> str:
-        """Why a score that is half as high as it should be is not enough; '' when it is."""
-        if one.total < one.floor.value:
+    def _why_unsure(self, candidate: CandidateMemory) -> str:
+        """Return the reason if score or shared words are too low; '' if sufficient."""
+        if candidate.total < candidate.floor.value:
             return _BELOW
-        return "" if one.shared is None or one.shared.is_enough else "it shares too few words with the prompt"
+        is_enough = candidate.shared is None or candidate.shared.is_enough
+        return "" if is_enough else "it shares too few words with the prompt"
 
     def _why_unfinished(self, memory: Memory) -> str:
-        """What a running session was asked last looks like something left open, until it answers."""
+        """Return a reason for the handoff of a running session: its last request looks like open work."""
         session = sessions.find(self.db, memory.session) if memory.kind == "handoff" else None
-        is_at_it = session is not None and session.status == "active"
-        return "left open by a session that is still at work" if is_at_it else ""
+        is_running = session is not None and session.status == "active"
+        return "left open by a session that is still at work" if is_running else ""
 
-    def _checked(self, scored: Sequence[Candidate]) -> list[Candidate]:
-        """The same, with those that would be given looked at once more: their words, and the code they tell of."""
-        hopeful = [one for one in scored if not one.left_out][:_MAX_LOOKED_AT]
-        verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
-        checked = {one.memory.id: replace(one, left_out=one.left_out or _OUTRANKED) for one in scored}
-        if self.occasion.explained:  # nobody waits: each is read, for the floor that holds for it
-            for one in map(self._read, scored):
-                why = one.left_out or self._why_unsure(one) or _OUTRANKED
-                checked[one.memory.id] = replace(one, left_out=why)
-        given: list[Memory] = []
-        for one in hopeful:
-            if len(given) == MAX_ITEMS:  # reading the others for their words would take as long again
+    def _checked(self, scored: Sequence[CandidateMemory]) -> list[CandidateMemory]:
+        """Return the candidates; check words and code of possible injections."""
+        hopeful = [candidate for candidate in scored if not candidate.left_out][:_MAX_CHECKED]
+        verdicts = self.request.checkout.freshness([candidate.memory for candidate in hopeful])
+        checked = {
+            candidate.memory.id: replace(candidate, left_out=candidate.left_out or OUTRANKED) for candidate in scored
+        }
+        if self.request.explained:  # an explanation has no deadline: read all candidates
+            for candidate in map(self._read, scored):
+                why = candidate.left_out or self._why_unsure(candidate) or OUTRANKED
+                checked[candidate.memory.id] = replace(candidate, left_out=why)
+        chosen: list[Memory] = []
+        for candidate in hopeful:
+            if len(chosen) == MAX_ITEMS:  # reading the rest would double the time
                 break
-            read = self._read(one)
-            why = why_not(one.memory, verdicts) or self._why_unsure(read) or self._why_unfinished(one.memory)
-            why = why or why_said_already(one.memory, given)
-            is_stale = verdict_of(one.memory, verdicts) == "changed"
-            since = note_since(one.memory, verdicts)
-            checked[one.memory.id] = replace(read, left_out=why, is_stale=is_stale, since=since)
-            given += [] if why else [one.memory]
-        return [checked[one.memory.id] for one in scored]
+            read, memory = self._read(candidate), candidate.memory
+            why = why_not(memory, verdicts) or self._why_unsure(read) or self._why_unfinished(memory)
+            why = why or why_repeated(memory, chosen)
+            is_stale = verdict_of(memory, verdicts) == "changed"
+            checked[memory.id] = replace(read, left_out=why, is_stale=is_stale, since=relocation_note(memory, verdicts))
+            chosen += [] if why else [memory]
+        return [checked[candidate.memory.id] for candidate in scored]

@@ -1,32 +1,32 @@
-"""A memory or raw text that was thought of for a prompt, with what speaks for it and why it is not given."""
+"""Candidate for a prompt: a memory or raw text with its score, and a reason if left out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from claude_mem_lite.context.prompt import scoring
-from claude_mem_lite.context.prompt.answers import Answer
-from claude_mem_lite.context.prompt.scoring import Floor, Score, Shared
+from claude_mem_lite.context.prompt.answers import AnswerCandidate
+from claude_mem_lite.context.prompt.scoring import Floor, PromptScore, Shared
 from claude_mem_lite.models import Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory with its score, and why it is not given."""
+class CandidateMemory:
+    """Memory with its score, and a reason if left out."""
 
     memory: Memory
-    score: Score | None
-    """None for one that is only told beside what it contradicts."""
+    score: PromptScore | None
+    """None for a memory that only contradicts a chosen memory."""
     floor: Floor
     found: tuple[str, ...] = ()
-    """The words of the prompt that it has."""
+    """Words of the prompt in the memory."""
     shared: Shared | None = None
-    """How much these count; None until it was read."""
+    """Strength of the found words; None before the memory was read."""
     left_out: str = ""
     is_stale: bool = False
     since: str = ""
-    """What its code is called now and where it is."""
-    answer: Answer | None = None
-    """What speaks for it where the prompt is a question; then it has no score."""
+    """Note about new names and locations of the code."""
+    answer: AnswerCandidate | None = None
+    """Evidence if the prompt is a question; then `score` is None."""
 
     @property
     def total(self) -> float:
@@ -34,7 +34,7 @@ class Candidate:
 
     @property
     def value(self) -> float | None:
-        """What is held against the floor; None for one that is only told beside another."""
+        """Return the number to compare with the floor; None for a memory that only contradicts another."""
         return self.answer.sure if self.answer else self.score.total if self.score else None
 
     def parts(self) -> Mapping[str, float]:
@@ -45,7 +45,7 @@ class Candidate:
         return f"{scoring.source_of(self.memory.kind)}, score {self.total:.2f}, words {', '.join(self.found[:5])}"
 
     def explained(self) -> tuple[str, ...]:
-        """Its score, match, floor and shared words, each as a line that can be checked by hand."""
+        """Return score, match, floor and shared words, each as a line that can be checked by hand."""
         if self.answer is not None:
             return (self.answer.explained(),)
         scored = (self.score.explained(), self.score.match.explained()) if self.score else ()

@@ -1,6 +1,6 @@
-"""A prompt -> the words it can be answered by: names and paths whole and split, nothing that any prompt could say.
+"""Prompt -> keywords for search: names and paths whole and split, without small talk.
 
-What stands for what in a prompt: the list of the package, joined with the user's own `<home>/synonyms.toml`."""
+Synonyms come from the package and from the user's `<home>/synonyms.toml`."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -15,22 +15,22 @@ from claude_mem_lite.text import query_words, stems
 
 MAX_TERMS = 10
 _MAX_MATCHED = 48
-# Each has to be counted, and somebody waits.
+# Each word takes a query, and a hook waits.
 _MAX_ASKED = 16
 _ENOUGH = 4
-# In the explanation of a pasted page; what a memory can share is never more.
+# Limit for the explanation of a pasted page; a memory never shares more.
 _MAX_NAMED = _MAX_MATCHED
-_LOOKED_THROUGH = 6_000
-# Written by the client in the user's name.
+_MAX_READ = 6_000
+# Written by the client, not by the user.
 _NOT_TYPED = re.compile(r"\s*(?:<(?:task-notification|local-command|command-|bash-|system-reminder)|/[\w:-]+\s*$)")
-# What keeps a talk going, and can be said of any work.
+# Words of any conversation.
 SMALL_TALK = frozenset(
     """again ahead alright amazing anyway awesome bitte bonjour brilliant bye cheers continue cool correct danke done
     exactly excellent fine gerne go good gracias great grazie guten hallo happy hello hey hi hola hurra ja keep lgtm
     maybe merci morning nein next nice nope ok okay ola oui perfect proceed question ready right sehr si sorry sounds
     stop super sure tag thank thanks thx tomorrow try undo wait weiter well wonderful wow yeah yep yes""".split()  # noqa: SIM905
 )
-# What most prompts about code say: it counts, but little.
+# Words of most prompts about code: they count, but little.
 COMMON = frozenset(
     """able add agree agreed app apply branch branches bug bugs build change changed changes check choose chose
     chosen class claude code command comment comments commit config conflict could create current decide decided
@@ -44,43 +44,45 @@ COMMON = frozenset(
     work working works write wrong""".split()  # noqa: SIM905
 )
 _NAME = re.compile(r"[A-Za-z_][\w./-]*(?:[a-z][A-Z]|[\w]_[\w]|\w/\w|\w\.\w)[\w./-]*")
-# The number of an issue, or a version: other numbers stand everywhere.
+# Number of an issue, or a version; other numbers are too common.
 _REFERENCE = re.compile(r"(?<![\w#])#\d+\b|(?<![\w.])v?\d+(?:\.\d+)+(?![\w.]*\w)")
 _FILE_NAME = re.compile(r"[\w.-]*\w\.\w[\w.-]*")
 _OF_COMMON, _OF_WORD, _OF_NAME = 0.3, 1.0, 1.5
 _DIGITS = 3
 _GOALS = re.compile(r"(?i)\b(?:goals?|milestones?|missions?|objectives?|roadmap|ziele?|meilensteine?)\b")
+Synonyms = Mapping[str, tuple[str, ...]]
+_DEFAULTS = Path(__file__).with_name("synonyms.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class Keywords:
-    """What a prompt speaks of."""
+    """Keywords of a prompt."""
 
     text: str
-    """The prompt without what was not typed."""
+    """Prompt without text that was not typed."""
     words: tuple[str, ...]
-    """All words worth looking for, in order."""
+    """All words for search, in order."""
     terms: tuple[str, ...]
-    """The most telling of them, names first."""
+    """Most specific words, names first."""
     synonyms: Mapping[str, tuple[str, ...]]
-    """What else stands for a term."""
+    """Synonyms of terms."""
     names: frozenset[str]
 
     @property
     def asked(self) -> list[str]:
-        """What the word index is asked for: the synonyms too, and words of any work only where there is little else."""
-        telling = [word for word in self.words if word not in COMMON]
-        words = telling if len(telling) >= _ENOUGH else self.words
+        """Return the words for the index: with synonyms, and with common words only if there are few others."""
+        specific = [word for word in self.words if word not in COMMON]
+        words = specific if len(specific) >= _ENOUGH else self.words
         also = (word for term in self.terms for word in self.synonyms.get(term, ()))
         return list(dict.fromkeys((*words[:_MAX_ASKED], *also)))[:_MAX_ASKED]
 
     @property
     def strength(self) -> float:
-        """How much there is to go by."""
+        """Return the strength of all words."""
         return self.strength_in(self.words)
 
     def as_question(self) -> "Keywords":
-        """Return the same with the issues and versions that it names among its words: they tell what is asked about."""
+        """Return the keywords with issue numbers and versions as words."""
         return replace(self, words=tuple(dict.fromkeys((*self.words, *_REFERENCE.findall(self.text)))))
 
     @property
@@ -89,24 +91,24 @@ class Keywords:
 
     @property
     def file_names(self) -> frozenset[str]:
-        """What could be the name of a file, in lower case."""
+        """Return possible names of files, in lower case."""
         return frozenset(name.strip(".-") for name in _FILE_NAME.findall(self.text.lower()))
 
     def found_in(self, memory: Memory) -> list[str]:
-        """The words that a memory has, itself or as a synonym."""
+        """Return the words that a memory contains, also as synonyms."""
         return self.words_in(_text_of(memory))
 
     def words_in(self, text: str) -> list[str]:
-        """The same of a text."""
-        there = stems(text).keys()
-        return [word for word in self.words[:_MAX_MATCHED] if not there.isdisjoint(self._stems_of(word))]
+        """Return the words that a text contains, also as synonyms."""
+        text_stems = stems(text).keys()
+        return [word for word in self.words[:_MAX_MATCHED] if not text_stems.isdisjoint(self._stems_of(word))]
 
     def strength_in(self, found: Sequence[str]) -> float:
-        """How much the words that were found say."""
+        """Return the strength of found words."""
         return round(sum(map(self._strength_of, found)), _DIGITS)
 
     def explained(self, found: Sequence[str]) -> str:
-        """Return what words count as a sum: `2.3 = 2 × 1 (carts, refund) + 1 × 0.3 (test)`; '0' of none."""
+        """Return the strength of words as a sum: `2.3 = 2 × 1 (carts, refund) + 1 × 0.3 (test)`; '0' without words."""
         groups: dict[float, list[str]] = {}
         for word in found:
             groups.setdefault(self._strength_of(word), []).append(word)
@@ -125,15 +127,15 @@ class Keywords:
 
 
 def read(prompt: str, synonyms: Mapping[str, tuple[str, ...]]) -> Keywords:
-    """The keywords of a prompt; none when it is small talk, or nobody typed it."""
+    """Return the keywords of a prompt; none for small talk or text that nobody typed."""
     typed = "" if _NOT_TYPED.match(prompt) else without_own_blocks(prompt)[:MAX_PROMPT_LENGTH]
-    words = [word for word in query_words(typed) if word not in SMALL_TALK and _can_tell(word)]
+    words = [word for word in query_words(typed) if word not in SMALL_TALK and _is_specific(word)]
     written = [name.strip("./-") for name in _NAME.findall(typed)]
     names = {word for name in written for word in query_words(name)[:1]}
     ranked = sorted(words, key=lambda word: (word in COMMON, word not in names))
     terms = tuple(ranked[:MAX_TERMS])
-    known = {term: synonyms[term] for term in terms if term in synonyms}
-    return Keywords(typed, tuple(words), terms, known, frozenset(names))
+    term_synonyms = {term: synonyms[term] for term in terms if term in synonyms}
+    return Keywords(typed, tuple(words), terms, term_synonyms, frozenset(names))
 
 
 def _named(words: Sequence[str]) -> str:
@@ -143,30 +145,26 @@ def _named(words: Sequence[str]) -> str:
 
 def _text_of(memory: Memory) -> str:
     symbols = (symbol.name for symbol in memory.symbols)
-    told = (memory.title, memory.summary, *memory.facts, *memory.files, *symbols, *memory.tags, memory.detail)
-    return "\n".join(told)[:_LOOKED_THROUGH]
+    parts = (memory.title, memory.summary, *memory.facts, *memory.files, *symbols, *memory.tags, memory.detail)
+    return "\n".join(parts)[:_MAX_READ]
 
 
-def _can_tell(word: str) -> bool:
-    """Numbers and single letters stand everywhere."""
+def _is_specific(word: str) -> bool:
+    """Return whether a word is specific: numbers and single letters are too common."""
     return not word.isascii() or (len(word) > 1 and not word.isdigit())
 
 
-@lru_cache(maxsize=512)  # the words of one prompt are looked for in several memories
+@lru_cache(maxsize=512)  # several memories are searched for the words of one prompt
 def _stems(words: tuple[str, ...]) -> Collection[str]:
     return stems(" ".join(words)) or words[:1]
 
 
-Synonyms = Mapping[str, tuple[str, ...]]
-_DEFAULTS = Path(__file__).with_name("synonyms.toml")
-
-
 def load(path: Path) -> Synonyms:
-    """The synonyms in force; ConfigError when the user's file cannot be read."""
+    """Return the synonyms in force; raise ConfigError if the user's file cannot be read."""
     return {**defaults(), **read_synonyms(path)}
 
 
 @cache
 def defaults() -> Synonyms:
-    """Those that come with the package."""
+    """Return the synonyms of the package."""
     return read_synonyms(_DEFAULTS)

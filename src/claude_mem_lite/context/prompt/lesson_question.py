@@ -1,7 +1,7 @@
-"""Question to the agent that is running: one line with a prompt that asks it to judge an unsure candidate.
+"""Question to the running agent: a line with a prompt that asks for a verdict on an unsure candidate.
 
-Asked by the answer to a prompt, within its time. Only where the tool that saves is allowed, and never twice for the
-same candidate; how often, `worker/answers/lesson_pace.py` says."""
+Asked with the answer to a prompt, within the same time. Only if the tool for saving is permitted, and never twice for
+the same candidate; `worker/answers/lesson_pace.py` limits the frequency."""
 
 import sqlite3
 from dataclasses import replace
@@ -11,7 +11,7 @@ from pathlib import Path
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import config_folder_of_transcript
 from claude_mem_lite.agents.permissions import tools_allowed
-from claude_mem_lite.compress.rules.corrections import OWN_COMMANDS
+from claude_mem_lite.compress.rules.turn_lessons import OWN_COMMANDS
 from claude_mem_lite.config import Config
 from claude_mem_lite.context import render
 from claude_mem_lite.knowledge.lessons import collection
@@ -24,18 +24,18 @@ from claude_mem_lite.store.lesson_candidates import STATES, Candidate
 from claude_mem_lite.text import unframed
 
 MAX_PROMPT = 1_500
-"""In a longer prompt most is pasted, and to score it takes longer than a prompt may wait: a sentence takes 1 ms."""
+"""Maximum length of a prompt: longer prompts are mostly pasted, and scoring takes 1 ms per sentence."""
 _MAX_COMPARED = 100
 _MAX_QUOTE = 120
 
 
 def may_save(config: Config, folder: str) -> bool:
-    """Return whether Claude Code may be asked to save lessons in a folder: allowed to, and wanted by the user."""
+    """Return whether Claude Code may be asked to save lessons in a folder: permitted, and enabled by the user."""
     return config.ask_agent and tools_allowed(Path(folder))
 
 
 def may_save_in(config: Config, event: Event) -> bool:
-    """Return the same of the agent that sent an event, by the settings that its session has."""
+    """Return whether the agent of an event may be asked to save lessons, by the settings of its session."""
     if not config.ask_agent or event.agent != CLAUDE_CODE:
         return False
     settings = config_folder_of_transcript(event.transcript) if event.transcript else None
@@ -45,23 +45,22 @@ def may_save_in(config: Config, event: Event) -> bool:
 def candidate_to_ask(
     db: sqlite3.Connection, event: Event, project: str, config: Config, likeness: Likeness
 ) -> Candidate | None:
-    """Return the candidate of a prompt that its agent shall judge; None when there is none, it is known, or the agent
-    may not save."""
+    """Return the candidate of a prompt for the agent to judge; None without a new candidate or without permission."""
     prompt = event.prompt or ""
     if not prompt or len(prompt) > MAX_PROMPT or event.agent_id or prompt.startswith(OWN_COMMANDS):
         return None
     if not may_save_in(config, event):
         return None
     before = turns.previous_message(db, event.session)
-    found = collection.candidates_in(redact(prompt), before, project, event.session, event.name, event.at)
-    if not found:
+    unsure = collection.candidates_in(redact(prompt), before, project, event.session, event.name, event.at)
+    if not unsure:
         return None
-    known = [one.sentence for one in candidates.of_project(db, project, STATES, _MAX_COMPARED)]
-    return next((one for one in found if not _is_known(db, one, known, likeness)), None)
+    known = [candidate.sentence for candidate in candidates.of_project(db, project, STATES, _MAX_COMPARED)]
+    return next((candidate for candidate in unsure if not _is_known(db, candidate, known, likeness)), None)
 
 
 def asked(candidate: Candidate, now: datetime) -> Candidate:
-    """Return a candidate as one that an agent was asked about."""
+    """Return a candidate in the state `asked`."""
     return replace(candidate, state="asked", asked_at=now)
 
 

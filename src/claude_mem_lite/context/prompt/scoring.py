@@ -1,6 +1,6 @@
-"""How much a memory deserves to be given for a prompt: source weight, recency and match. Pure.
+"""Score of a memory for a prompt: source weight, recency and match. Pure.
 
-docs/moments.md tells how the numbers were chosen."""
+docs/moments.md explains the choice of the numbers."""
 
 import math
 from collections import defaultdict
@@ -13,7 +13,7 @@ from functools import cached_property
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
 
 FLOOR = 3.0
-"""Below this nothing is given."""
+"""Minimum score of an injected memory."""
 _WEIGHTS: dict[str, float] = {
     "guidance": 1.0,
     "decision": 0.9,
@@ -35,20 +35,20 @@ _SOURCES: dict[Kind, str] = {
     "note": "note",
     "goal": "goal",
 }
-# Weight and recency only lean: in full they made what is precise rarer than what was picked by chance.
+# Exponents below 1: with full weight and recency precision was lower than by chance.
 _LEANING_ON_WEIGHT = 0.25
 _LEANING_ON_RECENCY = 0.25
-# The logarithm is of two more than there are memories.
+# 20 memories, plus two as in the logarithm.
 _ENOUGH = 22
 _OF_GUIDANCE = 0.5
 _MONTH_DAYS = 30.0
-# Unrelated texts are about so near.
+# Usual cosine of unrelated texts.
 _CHANCE_COSINE = 0.05
 _BY_MEANING_ALONE = 1.0
-# Where nobody can tell what is meant, words have to say more.
-_UNTOLD_MEANING = 0.4
+# Without a vector words need to say more.
+_WITHOUT_MEANING = 0.4
 _SAME_BRANCH = 1.25
-# Of what shares words with a prompt, this tells best if it is about the work at hand.
+# Among memories that share words with a prompt, files are the best evidence for relevance.
 _SAME_FILE = 16.0
 _NAMED_FILE = 8.0
 _DIGITS = 3
@@ -56,86 +56,86 @@ _DIGITS = 3
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Evidence that a memory is about a prompt: the words that both have, as far as both mean the same."""
+    """Evidence that a memory is about a prompt: shared words, weighted by similarity of meaning."""
 
     words: float
     cosine: float | None
-    """None when the prompt or the memory has no vector."""
+    """None if the prompt or the memory has no vector."""
 
     @property
     def value(self) -> float:
-        words = _shown(self.words)
+        words = _rounded(self.words)
         if self.cosine is None:
-            return _shown(words * _UNTOLD_MEANING)
-        return _shown((words + _BY_MEANING_ALONE) * max(_shown(self.cosine) - _CHANCE_COSINE, 0.0))
+            return _rounded(words * _WITHOUT_MEANING)
+        return _rounded((words + _BY_MEANING_ALONE) * max(_rounded(self.cosine) - _CHANCE_COSINE, 0.0))
 
     def explained(self) -> str:
-        words = f"words {_shown(self.words):g}"
+        words = f"words {_rounded(self.words):g}"
         if self.cosine is None:
-            return f"match {self.value:g} = {words} × {_UNTOLD_MEANING:g} (no meaning to compare)"
-        cosine = _shown(self.cosine)
+            return f"match {self.value:g} = {words} × {_WITHOUT_MEANING:g} (no meaning to compare)"
+        cosine = _rounded(self.cosine)
         near = f"(cosine {cosine:g} - {_CHANCE_COSINE:g})" if cosine > _CHANCE_COSINE else f"0 (cosine {cosine:g})"
         return f"match {self.value:g} = ({words} + {_BY_MEANING_ALONE:g}) × {near}"
 
 
 @dataclass(frozen=True)
-class Score:
-    """A memory's score for a prompt, by its factors.
+class PromptScore:
+    """Score of a memory for a prompt, by factors.
 
-    The total is computed from the factors as they are shown, so that it can be checked by hand."""
+    The total is computed from rounded factors, to be checked by hand."""
 
     weight: float
     recency: float
     match: Match
     support: float
-    """What else the same session has to say on it."""
+    """Matches of other memories of the same session."""
     branch: float
     """More than 1 for work on the same branch."""
     files: float
-    """More than 1 for a file that the session is at work on, or that the prompt names."""
+    """More than 1 for a file that the session works on, or that the prompt names."""
     use: float
-    """What came of it when it was given before."""
+    """Factor by outcomes of earlier injections."""
 
     @cached_property
     def total(self) -> float:
-        told = self.parts()
-        evidence = told.pop("match") + told.pop("support")
-        return _shown(math.prod(told.values()) * evidence)
+        factors = self.parts()
+        evidence = factors.pop("match") + factors.pop("support")
+        return _rounded(math.prod(factors.values()) * evidence)
 
     def parts(self) -> dict[str, float]:
-        """The total is the product of all parts but that match and support are added first."""
+        """Return the factors of the total; match and support are summands of one factor."""
         return {
-            "weight": _shown(self.weight**_LEANING_ON_WEIGHT),
-            "recency": _shown(self.recency**_LEANING_ON_RECENCY),
+            "weight": _rounded(self.weight**_LEANING_ON_WEIGHT),
+            "recency": _rounded(self.recency**_LEANING_ON_RECENCY),
             "match": self.match.value,
-            "support": _shown(self.support),
-            "branch": _shown(self.branch),
-            "files": _shown(self.files),
-            "use": _shown(self.use),
+            "support": _rounded(self.support),
+            "branch": _rounded(self.branch),
+            "files": _rounded(self.files),
+            "use": _rounded(self.use),
         }
 
     def explained(self) -> str:
-        """The score as a product; factors of 1 and a support of 0 are left out."""
-        told = self.parts()
-        match, support = told.pop("match"), told.pop("support")
+        """Return the score as a product, without factors of 1 and without a support of 0."""
+        parts = self.parts()
+        match, support = parts.pop("match"), parts.pop("support")
         evidence = f"(match {match:g} + support {support:g})" if support else f"match {match:g}"
-        factors = [f"{name} {value:g}" for name, value in told.items() if value != 1.0]
+        factors = [f"{name} {value:g}" for name, value in parts.items() if value != 1.0]
         return f"score {self.total:g} = {' × '.join((evidence, *factors))}"
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The score that a memory needs to be given for a prompt, as a product of named factors."""
+    """Minimum score of a memory for a prompt, as a product of named factors."""
 
     base: float
     factors: tuple[tuple[float, str], ...] = ()
-    """Each with why it holds."""
+    """Factors, each with its reason."""
     exception: str = ""
-    """Why no floor holds at all."""
+    """Reason why no floor applies."""
 
     @property
     def value(self) -> float:
-        return _shown(math.prod((self.base, *(factor for factor, _ in self.factors))))
+        return _rounded(math.prod((self.base, *(factor for factor, _ in self.factors))))
 
     def times(self, factor: float, why: str) -> "Floor":
         return replace(self, factors=(*self.factors, (factor, why)))
@@ -146,50 +146,49 @@ class Floor:
         return f"floor {self.product()}"
 
     def product(self) -> str:
-        """Return the value, and what it is the product of: `1.5 = 3 × 0.5 (learned or decided)`."""
+        """Return the value as a product: `1.5 = 3 × 0.5 (learned or decided)`."""
         product = " × ".join((f"{self.base:g}", *(f"{factor:g} ({why})" for factor, why in self.factors)))
         return f"{self.value:g}" + (f" = {product}" if self.factors else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The words that a memory shares with a prompt, and how much of them it needs."""
+    """Words that a memory shares with a prompt, with the minimum."""
 
     value: float
     total: str
-    """The value as a sum."""
-    least: float
+    """Value as a sum."""
+    minimum: float
     exception: str = ""
-    """Why fewer will do."""
+    """Reason why fewer words are enough."""
 
     @property
     def is_enough(self) -> bool:
-        return bool(self.exception) or self.value >= self.least
+        return bool(self.exception) or self.value >= self.minimum
 
     def explained(self) -> str:
-        held = f"no floor: {self.exception}" if self.exception else f"the floor is {self.least:g}"
-        return f"shared {self.total}; {held}"
+        floor = f"no floor: {self.exception}" if self.exception else f"the floor is {self.minimum:g}"
+        return f"shared {self.total}; {floor}"
 
 
 def floor_among(number: int, floor: float = FLOOR) -> Floor:
-    """The floor where there are so many memories: among very few it is lower, since no word of theirs is rare."""
-    share = _shown(math.log(number + 2) / math.log(_ENOUGH))
+    """Return the floor for a number of memories: lower among very few, since none of their words is rare."""
+    share = _rounded(math.log(number + 2) / math.log(_ENOUGH))
     return Floor(floor).times(share, f"among {number} memories") if share < 1 else Floor(floor)
 
 
 def floor_of_kind(floor: Floor, kind: Kind) -> Floor:
-    """What was learned or decided is given from half the floor on: it is short and there is little of it, and to go
-    against it costs more than to read it."""
+    """Return half the floor for guidance and decisions: short and few, and ignoring them costs more than reading."""
     is_lower = source_of(kind) in ("guidance", "decision")
     return floor.times(_OF_GUIDANCE, "learned or decided") if is_lower else floor
 
 
-def _shown(value: float) -> float:
+def _rounded(value: float) -> float:
     return round(value, _DIGITS)
 
 
 def source_of(kind: Kind) -> str:
-    """The group of kinds by which weights and hit rates are counted."""
+    """Return the group of a kind, for weights and hit rates."""
     return _SOURCES.get(kind, "work")
 
 
@@ -207,8 +206,8 @@ def branch_of(memory: Memory, branch: str) -> float:
 
 
 def files_of(memory: Memory, at_work: AbstractSet[str], named: Collection[str]) -> float:
-    """Return the factor for the files of a memory: those that the session is at work on, or whose names, in lower case,
-    stand in the prompt."""
+    """Return the factor for the files of a memory: files that the session works on, or whose lower-case names are in
+    the prompt."""
     if not at_work.isdisjoint(memory.files):
         return _SAME_FILE
     return _NAMED_FILE if any(_name(file) in named for file in memory.files) else 1.0
@@ -219,13 +218,13 @@ def _name(file: str) -> str:
 
 
 def supports(matches: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """What each session has to say besides its best memory, of the sessions and matches of memories: the second counts
-    half, the third a quarter."""
-    of_session: defaultdict[str, list[float]] = defaultdict(list)
+    """Return the support by session: the matches of its memories besides the best; the second counts half, the third a
+    quarter."""
+    by_session: defaultdict[str, list[float]] = defaultdict(list)
     for session, match in matches:
-        of_session[session].append(match)
+        by_session[session].append(match)
     return {
-        session: sum(value / 2**place for place, value in enumerate(sorted(found, reverse=True)) if place)
-        for session, found in of_session.items()
+        session: sum(value / 2**place for place, value in enumerate(sorted(matches_, reverse=True)) if place)
+        for session, matches_ in by_session.items()
         if session
     }

@@ -1,4 +1,4 @@
-"""One thing that `doctor` looks at: its name, how it stands, and what to do about it."""
+"""Result of one `doctor` check: name, state, finding and next step."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -40,16 +40,16 @@ Name = Literal[
     "synonyms",
     "other memory tools",
 ]
-"""docs/troubleshooting.md says of each what it means."""
+"""docs/troubleshooting.md explains each name."""
 INSTALL = "run `claude-mem-lite install`"
 PREPARE = "run `claude-mem-lite plugin --prepare`"
-"""The same for who has the plugin: `install` would give the agent all of it twice."""
+"""The same for users of the plugin: `install` would give the agent everything twice."""
 FIX = "run `claude-mem-lite doctor --fix`"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at."""
+    """Result of one check."""
 
     name: Name
     state: State

@@ -1,6 +1,6 @@
-"""What `doctor --fix` does: only what is ours, can be done again at any time, and takes nothing away from anybody.
+"""Fixes of `doctor --fix`: only files of this package, repeatable at any time, without loss for anybody.
 
-Each thing is looked at and done by itself, so that one that cannot be done does not keep the others from it."""
+Each fix is found and applied by itself, so that a failing fix does not stop the others."""
 
 import os
 import stat
@@ -15,8 +15,8 @@ from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
 from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.install import agent_extras, hook_install, mcp_registration, plugin, settings_files
-from claude_mem_lite.install.agent_extras import Places
-from claude_mem_lite.install.doctor import agent_tool_checks, home_checks, hook_checks, python_checks, worker_checks
+from claude_mem_lite.install.agent_extras import ExtraPaths
+from claude_mem_lite.install.doctor import home_checks, hook_checks, machine_checks, worker_checks
 from claude_mem_lite.install.doctor.check import INSTALL, PREPARE, Name
 from claude_mem_lite.install.hook_config import hook_groups
 from claude_mem_lite.models import JsonObject
@@ -26,66 +26,68 @@ _OTHERS, _OWNER = 0o077, 0o700
 
 
 @dataclass(frozen=True, slots=True)
-class Fix:
-    """One thing that can be mended: what will be done, and the doing of it."""
+class DoctorFix:
+    """One possible fix: description and action."""
 
     name: Name
     what: str
-    do: Callable[[], None]
+    do: Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What became of one; `failure` is empty when it is mended."""
+class FixResult:
+    """Result of a fix; `failure` is empty after success."""
 
     name: Name
     what: str
     failure: str = ""
 
 
-def as_json(done: Done) -> JsonObject:
+def as_json(done: FixResult) -> JsonObject:
     return {"name": done.name, "what": done.what, "failure": done.failure}
 
 
-def find_fixes(home: Home, user_settings: Path, environment: Mapping[str, str]) -> Iterator[Fix]:
-    """What can be mended, in the order in which it is. Each is looked for when the one before is done.
+def find_fixes(home: Home, user_settings: Path, environment: Mapping[str, str]) -> Iterator[DoctorFix]:
+    """Yield the possible fixes in order. Each is searched for after the previous fix is done.
 
-    Nothing where there is no home: that is made by `install`, which asks for more than to be mended. For who has the
-    plugin it is made, as its first hook would."""
+    Nothing without a home: `install` makes the home, and asks for more than a fix. For users of the plugin the home is
+    made, as the plugin's first hook would."""
     has_plugin = hook_checks.setup_step(home, user_settings) == PREPARE
     if has_plugin and not home.root.exists():
-        yield Fix("data folder", f"make {home.root} ready for the hooks of the plugin", partial(_prepare_plugin, home))
+        yield DoctorFix(
+            "data folder", f"make {home.root} ready for the hooks of the plugin", partial(plugin.prepare, home)
+        )
     if not home.root.is_dir() or not home_checks.is_ours(home):
         return
-    yield from _of_permissions(home)
+    yield from _permission_fixes(home)
     if not os.access(home.root, os.W_OK):
         return
-    yield from _of_program(home, has_plugin=has_plugin)
-    yield from _of_settings(home, user_settings, environment)
-    yield from _of_worker(home)
-    yield from _of_words(home)
+    yield from _program_fixes(home, has_plugin=has_plugin)
+    yield from _settings_fixes(home, user_settings, environment)
+    yield from _worker_fixes(home)
+    yield from _word_index_fixes(home)
 
 
-def apply(fix: Fix) -> Done:
+def apply(fix: DoctorFix) -> FixResult:
     try:
         fix.do()
     except (MemoryLiteError, OSError) as error:
-        return Done(fix.name, fix.what, str(error))
-    return Done(fix.name, fix.what)
+        return FixResult(fix.name, fix.what, str(error))
+    return FixResult(fix.name, fix.what)
 
 
-def _of_permissions(home: Home) -> Iterator[Fix]:
+def _permission_fixes(home: Home) -> Iterator[DoctorFix]:
     mode, is_own = home.root.stat().st_mode, home.root.stat().st_uid == os.getuid()
     if is_own and mode & _OWNER != _OWNER:
-        yield Fix("data folder", f"let yourself into {home.root} again", partial(home.root.chmod, _OWNER))
+        yield DoctorFix("data folder", f"let yourself into {home.root} again", partial(home.root.chmod, _OWNER))
     elif is_own and mode & _OTHERS:
-        yield Fix("data folder", f"close {home.root} to others", partial(home.root.chmod, _OWNER))
+        yield DoctorFix("data folder", f"close {home.root} to others", partial(home.root.chmod, _OWNER))
     if home_checks.closed_to_self(home):
-        yield Fix("permissions", f"let yourself read and write all of {home.root} again", partial(_reopen, home))
+        yield DoctorFix("permissions", f"let yourself read and write all of {home.root} again", partial(_reopen, home))
     open_ones = [
-        (path, found.st_mode & 0o700)
-        for path, found in home_checks.entries(home)
-        if found.st_mode & _OTHERS and found.st_uid == os.getuid() and not home_checks.is_shared(found)
+        (path, status.st_mode & 0o700)
+        for path, status in home_checks.entries(home)
+        if status.st_mode & _OTHERS and status.st_uid == os.getuid() and not home_checks.is_shared(status)
     ]
     if open_ones:
 
@@ -94,33 +96,33 @@ def _of_permissions(home: Home) -> Iterator[Fix]:
                 path.chmod(mode, follow_symlinks=False) if os.chmod in os.supports_follow_symlinks else path.chmod(mode)
 
         named = str(open_ones[0][0]) if len(open_ones) == 1 else f"{len(open_ones):,} files and folders in {home.root}"
-        yield Fix("permissions", f"close {named} to others", close)
+        yield DoctorFix("permissions", f"close {named} to others", close)
 
 
 def _reopen(home: Home) -> None:
-    """Again and again: what is in a folder that was closed is seen once that is open."""
+    """Repeat, because the content of a closed folder is seen only after the folder is open."""
     while closed := home_checks.closed_to_self(home):
-        for path, found in closed:
-            path.chmod(stat.S_IMODE(found.st_mode) | home_checks.least_mode(found))
+        for path, status in closed:
+            path.chmod(stat.S_IMODE(status.st_mode) | home_checks.min_mode(status))
 
 
-def _of_program(home: Home, *, has_plugin: bool) -> Iterator[Fix]:
-    """The links and the copy of the hook program, for a home that is installed from."""
-    if not (has_plugin or python_checks.is_installed_from(home)):
+def _program_fixes(home: Home, *, has_plugin: bool) -> Iterator[DoctorFix]:
+    """Yield fixes of the links and the copy of the hook program, for an installed home."""
+    if not (has_plugin or machine_checks.is_installed_from(home)):
         return
-    if python_checks.check_worker_python(home).state != "ok" or _is_hook_link_bad(home):
-        yield Fix("hook", f"make the links {home.hook_python} and {home.worker_python} anew", partial(_prepare, home))
+    if machine_checks.check_worker_python(home).state != "ok" or _is_hook_link_bad(home):
+        yield DoctorFix(
+            "hook", f"make the links {home.hook_python} and {home.worker_python} anew", partial(_prepare, home)
+        )
     elif not hook_program.is_current(home):
-        yield Fix("hook", f"bring the hook program in {home.hook_program.parent} up to date", partial(_prepare, home))
+        yield DoctorFix(
+            "hook", f"bring the hook program in {home.hook_program.parent} up to date", partial(_prepare, home)
+        )
 
 
 def _is_hook_link_bad(home: Home) -> bool:
-    check = python_checks.check_hook_python(home)
+    check = machine_checks.check_hook_python(home)
     return check.state == "fail" or (check.state == "warn" and hook_program.is_current(home))
-
-
-def _prepare_plugin(home: Home) -> None:
-    plugin.prepare(home)
 
 
 def _prepare(home: Home) -> None:
@@ -128,75 +130,77 @@ def _prepare(home: Home) -> None:
         raise MemoryLiteError(trouble, INSTALL)
 
 
-def _of_settings(home: Home, user_settings: Path, environment: Mapping[str, str]) -> Iterator[Fix]:
-    """Hooks and servers of ours that are of another version or place. Where there are none, none are added."""
-    for one in _places_of_hooks(home, user_settings):
-        if _are_old_hooks(home, one):
-            yield Fix("hooks", f"bring our hooks in {one.path} up to date", partial(_update_hooks, home, one))
-    for where in agent_tool_checks.places_of(home, user_settings, environment):
-        if _is_old_server(home, where):
-            told = f"bring our MCP server in {where.server.told()} up to date"
-            yield Fix("MCP server", told, partial(_update_server, home, where))
+def _settings_fixes(home: Home, user_settings: Path, environment: Mapping[str, str]) -> Iterator[DoctorFix]:
+    """Yield fixes of our hooks and servers of another version or place. Nothing is added where there is none."""
+    for settings in _hook_settings(home, user_settings):
+        if _are_hooks_outdated(home, settings):
+            yield DoctorFix(
+                "hooks", f"bring our hooks in {settings.path} up to date", partial(_update_hooks, home, settings)
+            )
+    for where in hook_checks.extra_paths(home, user_settings, environment):
+        if _is_server_outdated(home, where):
+            description = f"bring our MCP server in {where.server.describe()} up to date"
+            yield DoctorFix("MCP server", description, partial(_update_server, home, where))
 
 
 @dataclass(frozen=True, slots=True)
-class _Hooks:
-    """Settings that may hold hooks of ours."""
+class _HookSettings:
+    """Settings that may hold hooks of this package."""
 
     path: Path
     agent: str = CLAUDE_CODE
     project: Path | None = None
 
 
-def _places_of_hooks(home: Home, user_settings: Path) -> list[_Hooks]:
+def _hook_settings(home: Home, user_settings: Path) -> list[_HookSettings]:
     try:
-        known = [_Hooks(one.settings, one.agent, one.project) for one in hook_checks.installed(home)]
-    except SettingsError:  # told by the check
+        known = [_HookSettings(record.settings, record.agent, record.project) for record in hook_checks.installed(home)]
+    except SettingsError:  # reported by the check
         known = []
-    default = _Hooks(settings_files.real_path(user_settings))
-    return known if any(one.path == default.path for one in known) else [default, *known]
+    default = _HookSettings(settings_files.real_path(user_settings))
+    return known if any(record.path == default.path for record in known) else [default, *known]
 
 
-def _update_hooks(home: Home, one: _Hooks) -> None:
-    wanted = hook_groups(home, one.agent)
-    hook_install.apply_install(home, hook_install.plan_install(home, one.path, wanted, one.agent, one.project))
+def _update_hooks(home: Home, settings: _HookSettings) -> None:
+    groups = hook_groups(home, settings.agent)
+    hook_install.apply_install(
+        home, hook_install.plan_install(home, settings.path, groups, settings.agent, settings.project)
+    )
 
 
-def _update_server(home: Home, where: Places) -> None:
+def _update_server(home: Home, where: ExtraPaths) -> None:
     mcp_registration.apply(mcp_registration.plan_adding(where.server, mcp_registration.entry(home, where.agent)))
 
 
-def _are_old_hooks(home: Home, one: _Hooks) -> bool:
+def _are_hooks_outdated(home: Home, settings: _HookSettings) -> bool:
     try:
-        return hook_checks.hooks_state(home, one.path, one.agent) in ("other", "incomplete")
-    except SettingsError:  # told by the check
+        return hook_checks.hooks_state(home, settings.path, settings.agent) in ("other", "incomplete")
+    except SettingsError:  # reported by the check
         return False
 
 
-def _is_old_server(home: Home, where: Places) -> bool:
+def _is_server_outdated(home: Home, where: ExtraPaths) -> bool:
     try:
         return agent_extras.server_state(home, where) == "other"
-    except MemoryLiteError:  # told by the check
+    except MemoryLiteError:  # reported by the check
         return False
 
 
-def _of_worker(home: Home) -> Iterator[Fix]:
+def _worker_fixes(home: Home) -> Iterator[DoctorFix]:
     client = Client(home)
     try:
         version = client.health().version
     except WorkerRefused:
         return
     except WorkerUnavailable:
-        yield Fix("worker", "start the worker", partial(_start, home))
+        yield DoctorFix("worker", "start the worker", partial(ensure_worker, home))
         return
     if version != __version__:
-        yield Fix("worker", f"replace the worker of version {version}", partial(_restart, home))
+        yield DoctorFix("worker", f"replace the worker of version {version}", partial(_restart, home))
     elif worker_checks.is_socket_open(home):
-        yield Fix("socket", "start the worker anew, with a socket that is closed to others", partial(_restart, home))
-
-
-def _start(home: Home) -> None:
-    ensure_worker(home)
+        yield DoctorFix(
+            "socket", "start the worker anew, with a socket that is closed to others", partial(_restart, home)
+        )
 
 
 def _restart(home: Home) -> None:
@@ -204,14 +208,14 @@ def _restart(home: Home) -> None:
     ensure_worker(home)
 
 
-def _of_words(home: Home) -> Iterator[Fix]:
+def _word_index_fixes(home: Home) -> Iterator[DoctorFix]:
     try:
         damaged = Client(home).damaged_words()
-    except (WorkerUnavailable, WorkerRefused):  # none runs when only asked what would be done, or one of long ago
+    except (WorkerUnavailable, WorkerRefused):  # no worker runs during a dry run, or an old one
         return
     if damaged:
-        told = f"make the word index anew ({', '.join(damaged)}); search finds the rest meanwhile"
-        yield Fix("word index", told, partial(_rebuild, home))
+        description = f"make the word index anew ({', '.join(damaged)}); search finds the rest meanwhile"
+        yield DoctorFix("word index", description, partial(_rebuild, home))
 
 
 def _rebuild(home: Home) -> None:

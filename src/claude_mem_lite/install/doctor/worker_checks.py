@@ -1,4 +1,4 @@
-"""The worker: whether one answers, is private, has nothing in error, and can ask the model that is configured."""
+"""Checks of the worker: its answer, socket, queue, indexes, model and backups."""
 
 import stat
 import subprocess
@@ -8,22 +8,21 @@ from pathlib import Path
 from claude_mem_lite import __version__
 from claude_mem_lite.agents.permissions import tools_allowed
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Health, number, whole
 from claude_mem_lite.client.worker_process import ensure_worker, worker_interpreter
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install.doctor.check import FIX, Check
-from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home, current_folder
+from claude_mem_lite.responses.status import Health
 from claude_mem_lite.text import counted
 
 NEARLY = 0.9
-"""Of a cap."""
+"""Share of a cap that gives a warning."""
 _SDKS = {"anthropic": "anthropic", "openai": "openai"}
 _RAISE = "raise it in config.toml, or wait until 00:00 UTC"
 
 
 def check_worker(home: Home, *, online: bool = False) -> Sequence[Check]:
-    """Whether a worker answers (one is started if need be), is private, has nothing in error and can do its work."""
+    """Check the worker, which is started if none runs."""
     try:
         client = ensure_worker(home)
         health = client.health()
@@ -31,13 +30,13 @@ def check_worker(home: Home, *, online: bool = False) -> Sequence[Check]:
             _check_version(health),
             _check_socket(home),
             _check_queue(client),
-            *([_check_words(client)] if health.version == __version__ else []),  # an older one cannot tell
-            _check_meaning(health.told),
-            *check_composer(health.told),
-            *check_lessons(health.told, tools_allowed(Path(current_folder()))),
-            *_check_model(home, client, health.told, online=online),
-            *_check_spend(health.told),
-            *_check_backing_up(health.told),
+            *([_check_words(client)] if health.version == __version__ else []),  # older workers lack the route
+            _check_meaning(health),
+            *check_composer(health),
+            *check_lessons(health, tools_allowed(Path(current_folder()))),
+            *_check_model(home, client, health, online=online),
+            *_check_spend(health),
+            *_check_backing_up(health),
         ]
     except MemoryLiteError as error:
         return [Check("worker", "fail", error.message, error.next_step)]
@@ -46,17 +45,17 @@ def check_worker(home: Home, *, online: bool = False) -> Sequence[Check]:
 
 
 def _check_version(health: Health) -> Check:
-    told = f"answers, process {health.pid}, version {health.version}"
+    found = f"answers, process {health.pid}, version {health.version}"
     if health.version != __version__:
-        return Check("worker", "warn", f"{told}, this is {__version__}", "run `claude-mem-lite worker stop`")
-    if health.told.get("status") != "ok":
-        reason = health.told.get("problem") or "it gives no reason"
-        return Check("worker", "fail", f"{told}, but takes nothing in: {reason}", "until that is mended, events wait")
-    return Check("worker", "ok", told)
+        return Check("worker", "warn", f"{found}, this is {__version__}", "run `claude-mem-lite worker stop`")
+    if health.status != "ok":
+        reason = health.problem or "it gives no reason"
+        return Check("worker", "fail", f"{found}, but takes nothing in: {reason}", "until that is mended, events wait")
+    return Check("worker", "ok", found)
 
 
 def is_socket_open(home: Home) -> bool:
-    """Whether others may talk to the worker."""
+    """Return True if other users may talk to the worker."""
     try:
         mode = home.socket.lstat().st_mode
     except OSError:
@@ -81,25 +80,25 @@ def _check_queue(client: Client) -> Check:
 
 
 def _check_words(client: Client) -> Check:
-    """Whether the word indexes are sound. They are derived, so they can be made anew."""
+    """Check the word indexes. They are derived, so they can be rebuilt."""
     if damaged := client.damaged_words():
         return Check("word index", "fail", f"{' and '.join(damaged)} damaged, so search finds less", FIX)
     return Check("word index", "ok", "sound")
 
 
-def _check_meaning(told: JsonObject) -> Check:
-    """Whether documents get the vectors that search compares; without them it goes by words alone."""
-    if problem := told.get("index_problem"):
+def _check_meaning(health: Health) -> Check:
+    """Check that documents get vectors; without vectors search goes by words alone."""
+    if problem := health.index_problem:
         step = "install claude-mem-lite again, then run `claude-mem-lite worker stop`: the next worker tries anew"
         return Check("search by meaning", "fail", f"{problem}; search goes by words alone", step)
-    if waiting := told.get("unindexed"):
+    if waiting := health.unindexed:
         return Check("search by meaning", "ok", f"still to be indexed: {waiting:,}; what waits is found by its words")
     return Check("search by meaning", "ok", "everything is indexed")
 
 
-def check_composer(told: JsonObject) -> Sequence[Check]:
-    """Return how many turns have memories of an older version; a rebuild is offered, nothing is wrong without it."""
-    if not (stale := whole(told, "stale_turns")):
+def check_composer(health: Health) -> Sequence[Check]:
+    """Return the number of turns with memories of an older version; a rebuild is an offer, not a repair."""
+    if not (stale := health.stale_turns):
         return []
     found = f"{counted(stale, 'turn has', 'turns have')} memories of an older version, which are used as they are"
     return [
@@ -112,11 +111,11 @@ def check_composer(told: JsonObject) -> Sequence[Check]:
     ]
 
 
-def check_lessons(told: JsonObject, are_tools_allowed: bool) -> Sequence[Check]:
-    """Return how many sentences that may be lessons go unjudged, when neither the agent nor a model may judge them."""
-    unsure = whole(told, "unsure_lessons")
-    is_switched_off = told.get("ask_agent") is False
-    if not unsure or (are_tools_allowed and not is_switched_off) or str(told.get("model") or "rules") != "rules":
+def check_lessons(health: Health, are_tools_allowed: bool) -> Sequence[Check]:
+    """Return the number of lesson candidates, if neither the agent nor a model may judge them."""
+    unsure = health.unsure_lessons
+    is_switched_off = not health.ask_agent
+    if not unsure or (are_tools_allowed and not is_switched_off) or health.model != "rules":
         return []
     found = f"{counted(unsure, 'sentence')} of yours may be lessons, and nothing may judge them"
     needed = [] if are_tools_allowed else ["`claude-mem-lite install --allow-tools`"]
@@ -128,11 +127,11 @@ def check_lessons(told: JsonObject, are_tools_allowed: bool) -> Sequence[Check]:
     return [Check("lessons", "ok", found, step)]
 
 
-def _check_model(home: Home, client: Client, told: JsonObject, *, online: bool) -> Sequence[Check]:
-    """How things stand with the model, when one is configured; rules need no check."""
-    name, problem = str(told.get("model") or "rules"), str(told.get("model_problem") or "")
+def _check_model(home: Home, client: Client, health: Health, *, online: bool) -> Sequence[Check]:
+    """Check the model, if one is configured."""
+    name, problem = health.model, health.model_problem
     if name == "rules":
-        return [Check("model", "warn", problem, str(told.get("model_next_step") or ""))] if problem else []
+        return [Check("model", "warn", problem, health.model_next_step)] if problem else []
     package = _SDKS.get(name.partition("/")[0])
     python = worker_interpreter(home)
     if (
@@ -143,41 +142,32 @@ def _check_model(home: Home, client: Client, told: JsonObject, *, online: bool) 
     if online:
         return [_check_answer(name, client)]
     if problem:
-        return [Check("model", "warn", f"{name}: {problem}", str(told.get("model_next_step") or ""))]
-    return [
-        Check(
-            "model",
-            "ok",
-            f"{name}, {told.get('calls_today') or 0:,} calls, {told.get('tokens_today') or 0:,} tokens today",
-        )
-    ]
+        return [Check("model", "warn", f"{name}: {problem}", health.model_next_step)]
+    return [Check("model", "ok", f"{name}, {health.calls_today:,} calls, {health.tokens_today:,} tokens today")]
 
 
 def _check_answer(name: str, client: Client) -> Check:
-    """A real request, as small as can be, because somebody asked for it."""
-    tried = client.try_model()
-    if problem := tried.get("problem"):
-        return Check("model", "warn", f"{name}: {problem}", str(tried.get("next_step") or ""))
-    return Check(
-        "model", "ok", f"{name} answered in {tried.get('ms') or 0:,.0f} ms, {tried.get('tokens') or 0:,} tokens"
-    )
+    """Check the model with a real request, as small as possible."""
+    trial = client.try_model()
+    if trial.problem:
+        return Check("model", "warn", f"{name}: {trial.problem}", trial.next_step)
+    return Check("model", "ok", f"{name} answered in {trial.ms:,.0f} ms, {trial.tokens:,} tokens")
 
 
-def _check_spend(told: JsonObject) -> Sequence[Check]:
-    """What was spent today, held against the caps of a day; nothing to tell without a model."""
-    if str(told.get("model") or "rules") == "rules" or told.get("daily_usd") is None:
+def _check_spend(health: Health) -> Sequence[Check]:
+    """Compare today's spending with the caps, if a model is configured."""
+    if health.model == "rules" or health.daily_usd is None:
         return []
-    spent, cap = number(told, "spend_today"), number(told, "daily_usd")
-    tokens, most = number(told, "tokens_today"), number(told, "daily_tokens")
-    found = f"${spent:.2f} of ${cap:.2f} and {tokens:,.0f} of {most:,.0f} tokens today"
+    spent, cap = health.spend_today, health.daily_usd
+    tokens, most = health.tokens_today, health.daily_tokens
+    found = f"${spent:.2f} of ${cap:.2f} and {tokens:,} of {most:,} tokens today"
     if not cap or not most:
         return [Check("spend", "warn", f"{found}; a cap of 0 lets no call through", "raise it in config.toml")]
     is_near = spent >= NEARLY * cap or tokens >= NEARLY * most
     return [Check("spend", "warn" if is_near else "ok", found, _RAISE if is_near else "")]
 
 
-def _check_backing_up(told: JsonObject) -> Sequence[Check]:
-    """Why no backup is made, when the last one failed."""
-    problem = told.get("backup_problem")
+def _check_backing_up(health: Health) -> Sequence[Check]:
+    """Return the problem of the last backup, if it failed."""
     step = "see that there is room on the disk; the worker tries again by itself"
-    return [Check("backups", "warn", str(problem), step)] if problem else []
+    return [Check("backups", "warn", health.backup_problem, step)] if health.backup_problem else []

@@ -1,10 +1,11 @@
-"""When two memories say the same: then the newer one is a sighting of the older, not a memory of its own.
+"""Duplicates: a new memory that adds nothing to a stored memory is a sighting of the stored memory.
 
-In doubt they do not: a fact that is lost is worse than one that is told twice."""
+In doubt two memories are different: a lost fact is worse than a repeated fact."""
 
 from dataclasses import replace
 
 from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.compress.toolcalls.fix_pairing import failed_command
 from claude_mem_lite.knowledge.claims.claim import agree, content_words, contradict
 from claude_mem_lite.knowledge.claims.contradictions import in_same_order
 from claude_mem_lite.lazy_regex import lazy
@@ -18,16 +19,15 @@ from claude_mem_lite.models import (
     Memory,
     without_request,
 )
-from claude_mem_lite.sentence_words import DENIALS, denials, denies
-from claude_mem_lite.text import STOPWORDS
+from claude_mem_lite.text import DENIALS, STOPWORDS, denials, denies, share_of_both
 
-TOLD_KINDS: tuple[Kind, ...] = ("preference", "rule", "correction", "convention", "anti_pattern")
-"""What the user lays down: the same is said of one kind today and of another tomorrow."""
+STATED_KINDS: tuple[Kind, ...] = ("preference", "rule", "correction", "convention", "anti_pattern")
+"""Kinds of statements of the user. The same statement may get one kind today and another kind tomorrow."""
 _MAY_REPEAT: tuple[Kind, ...] = ("failure", "project_fact")
-"""What is told of a machine: its words lay nothing down that could be turned around."""
+"""Kinds that describe a machine or a project and make no claim."""
 _MIN_SHARED = 0.85
 _MIN_SHARED_TITLE = 0.8
-# Text from the web or from somebody else's tool must not be joined to what can be believed.
+# Text from the web or from a foreign tool must not be merged with trusted text.
 _OWN_ORIGINS = frozenset(("assistant", "code", "command"))
 
 _WORD = lazy(r"\w+(?:[./:_-]\w+)*")
@@ -37,15 +37,16 @@ _NAME = lazy(r"\S*(?:[a-z][A-Z]|\w[_./]\w|\(\))\S*")
 _COMMIT = lazy(r"^Commit ([0-9a-f]{6,40})\b")
 
 
-def say_the_same(known: Memory, new: Memory) -> bool:
-    """Whether a new memory tells nothing that a known one of its kind and scope does not tell, or could not take in."""
+def is_duplicate(known: Memory, new: Memory) -> bool:
+    """Return True if a new memory adds nothing to a known memory of the same kind and scope, or only parts that
+    `merged` can add."""
     if known.kind not in _MAY_REPEAT and contradict(known.title, new.title):
-        return False  # all of the same words may say the opposite: "tabs over spaces"
-    if _is_told_again(known, new):
+        return False  # the same words may say the opposite: "tabs over spaces"
+    if _is_stated_again(known, new):
         return True
     if (known.kind, known.scope, known.status) != (new.kind, new.scope, "active"):
         return False
-    if not _may_be_joined(known, new) or _commits(known) != _commits(new):
+    if not _may_be_merged(known, new) or _commits(known) != _commits(new):
         return False
     if new.kind == "failure" and _is_same_failure(known, new):
         return True
@@ -53,24 +54,25 @@ def say_the_same(known: Memory, new: Memory) -> bool:
         return False
     if new.kind not in _MAY_REPEAT and not in_same_order(known.title, new.title):
         return False
-    if _shared(_told(known), _told(new)) < _MIN_SHARED or denials(_told(known)) != denials(_told(new)):
+    text, new_text = text_without_request(known), text_without_request(new)
+    if _shared(text, new_text) < _MIN_SHARED or denials(text) != denials(new_text):
         return False
     if new.kind in WORK_KINDS and new.kind not in ("decision", "discovery"):
         return _is_same_work(known, new)
-    return _is_within(known.files, new.files)
+    return set(known.files) <= set(new.files) or set(new.files) <= set(known.files)
 
 
-def _is_told_again(known: Memory, new: Memory) -> bool:
-    """Whether the user lays down what the user laid down before, in other words: only what it comes to counts."""
-    if {known.origin, new.origin} != {"user"} or not {known.kind, new.kind} <= set(TOLD_KINDS):
+def _is_stated_again(known: Memory, new: Memory) -> bool:
+    """Return True if the user repeats an earlier statement in other words. Only the claims are compared."""
+    if {known.origin, new.origin} != {"user"} or not {known.kind, new.kind} <= set(STATED_KINDS):
         return False
-    if (known.scope, known.status) != (new.scope, "active") or not _may_be_joined(known, new):
+    if (known.scope, known.status) != (new.scope, "active") or not _may_be_merged(known, new):
         return False
     if (known.kind == "anti_pattern") != (new.kind == "anti_pattern"):
         return False
-    # What was written for being remembered may go on below its first line.
+    # The text of `remember` may have more than one line.
     below = new.summary.partition("\n")[2]
-    if new.made_by == "user" and not content_words(below) <= content_words(_told(known)):
+    if new.made_by == "user" and not content_words(below) <= content_words(text_without_request(known)):
         return False
     if agree(known.title, new.title):
         return True
@@ -83,13 +85,13 @@ def _is_told_again(known: Memory, new: Memory) -> bool:
     )
 
 
-def joined(known: Memory, new: Memory) -> Memory:
-    """The known memory with all that the new sighting adds to it."""
-    if new.made_by == "user" and content_words(_told(known)) < content_words(_told(new)):
-        # "use pnpm instead of npm" after "use pnpm": written down by the user, the fuller words stand.
+def merged(known: Memory, new: Memory) -> Memory:
+    """Return the known memory with the additions of the new sighting."""
+    if new.made_by == "user" and content_words(text_without_request(known)) < content_words(text_without_request(new)):
+        # "use pnpm instead of npm" after "use pnpm": of two texts of the user, the longer stays.
         known = replace(known, title=new.title, summary=new.summary)
     if new.origin == known.origin == "user" and known.trust < new.trust:
-        # Known by a transcript or in an agent's words, and said now: the words of now are surely the user's.
+        # The known text is from a transcript or an agent; the new text is certainly the user's.
         known = replace(known, title=new.title, summary=new.summary, trust=new.trust, made_by=new.made_by)
     is_users = new.made_by == "user" or new.origin == known.origin == "user"
     lines = dict.fromkeys((*known.detail.split("\n"), *new.detail.split("\n")))
@@ -108,8 +110,8 @@ def joined(known: Memory, new: Memory) -> Memory:
     )
 
 
-def _may_be_joined(known: Memory, new: Memory) -> bool:
-    """Whether both are equally to be believed, and nothing of either would have to go."""
+def _may_be_merged(known: Memory, new: Memory) -> bool:
+    """Return True if both memories have the same trust, and the merged lists stay within the limits."""
     if known.origin != new.origin and not {known.origin, new.origin} <= _OWN_ORIGINS:
         return False
     return (
@@ -120,16 +122,15 @@ def _may_be_joined(known: Memory, new: Memory) -> bool:
 
 
 def _is_same_failure(known: Memory, new: Memory) -> bool:
-    """The same command with the same error, whatever else it printed."""
-    command, _, _ = new.title.partition(" fails: ")
+    """Return True for the same command with the same error, whatever else the command printed."""
     errors = {anchor for anchor in known.anchors if read_anchor(anchor) is None}
-    return known.title.startswith(f"{command} fails: ") and not errors.isdisjoint(new.anchors)
+    return failed_command(known.title) == failed_command(new.title) and not errors.isdisjoint(new.anchors)
 
 
 def _is_same_work(known: Memory, new: Memory) -> bool:
-    """Work is the same when it is told alike to the last fact, as a session that was forked tells it again.
+    """Return True for equal descriptions of work, as from a forked session.
 
-    Two edits of one function on one day have the same title more often than not, and are two pieces of work."""
+    Two edits of one function on one day often have the same title, and are two pieces of work."""
     return (
         without_request(known.summary) == without_request(new.summary)
         and set(known.files) == set(new.files)
@@ -139,7 +140,7 @@ def _is_same_work(known: Memory, new: Memory) -> bool:
 
 
 def _agree(title: str, other: str) -> bool:
-    """Whether two titles begin alike, and name the same things and numbers."""
+    """Return True if two titles have the same first word, names and numbers."""
     first, second = title.split(" ", 1)[0].lower(), other.split(" ", 1)[0].lower()
     return (
         first == second
@@ -149,9 +150,8 @@ def _agree(title: str, other: str) -> bool:
 
 
 def _shared(text: str, other: str) -> float:
-    """The share of all words of two texts that both have; numbers and dates count as one word."""
-    ours, theirs = _words(text), _words(other)
-    return len(ours & theirs) / len(ours | theirs) if ours or theirs else 1.0
+    """Return the share of words that two texts have in common; all numbers and dates count as one word."""
+    return share_of_both(_words(text), _words(other))
 
 
 def _words(text: str) -> set[str]:
@@ -159,7 +159,8 @@ def _words(text: str) -> set[str]:
     return words - STOPWORDS or words
 
 
-def _told(memory: Memory) -> str:
+def text_without_request(memory: Memory) -> str:
+    """Return title and summary of a memory without the request: the same work may be requested in other words."""
     return f"{memory.title}\n{without_request(memory.summary)}"
 
 
@@ -167,16 +168,12 @@ def _commits(memory: Memory) -> set[str]:
     return {found[1] for fact in memory.facts if (found := _COMMIT.match(fact))}
 
 
-def _is_within(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """Whether one of two lists holds all of the other."""
-    return set(first) <= set(second) or set(second) <= set(first)
-
-
 def _anchors(known: Memory, new: Memory) -> tuple[str, ...]:
-    """The anchors of both; to code that both are tied to, only the newer."""
-    tied = {(one.file, one.name): text for text in (*known.anchors, *new.anchors) if (one := read_anchor(text))}
-    others = [text for text in _union(known.anchors, new.anchors) if read_anchor(text) is None]
-    return (*others, *tied.values())
+    """Return the anchors of both memories; of two anchors to the same code, only the newer."""
+    texts = (*known.anchors, *new.anchors)
+    code = {(anchor.file, anchor.name): text for text in texts if (anchor := read_anchor(text))}
+    others = [text for text in dict.fromkeys(texts) if read_anchor(text) is None]
+    return (*others, *code.values())
 
 
 def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

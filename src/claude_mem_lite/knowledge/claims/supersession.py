@@ -1,21 +1,41 @@
-"""What replaces what: a newer memory about the same thing takes the place of the older, which stays readable.
+"""Supersession: a newer memory about the same subject replaces the older memory, which stays readable.
 
-The order is that of when things were last said, never that of their arrival: an old session that is imported late
-replaces nothing that is newer. Where the order does not decide, the two are noted as a conflict."""
+Rules of the user that differ by one word replace each other only if the word is a value and the newer rule announces
+a change: "run lint before commits" and "run tests before commits" hold together.
 
-import json
+The order is the order of the statements, not of their arrival: an old session that is imported late replaces no newer
+memory. If the order does not decide, both memories stay and the contradiction is recorded."""
+
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
-from claude_mem_lite.knowledge.claims import exchanged_values
+from claude_mem_lite.compress.prose.drafts import quoted_in
 from claude_mem_lite.knowledge.claims.claim import contradict, found_by
+from claude_mem_lite.knowledge.claims.claim_patterns import FILLERS, NUMBER
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory, is_users_wording
-from claude_mem_lite.store import memories, memory_links
+from claude_mem_lite.store import memories, memory_links, related_memories, retirements
 from claude_mem_lite.store.index import fts
-from claude_mem_lite.timestamps import text_to_time
+from claude_mem_lite.text import DENIALS, STOPWORDS, words_of
 
+Outcome = Literal["replaces", "conflicts", "neither"]
+
+_MIN_SHARED = 2
+_SINCE = lazy(
+    r"(?i)\b(?:from (?:now|here|today) on(?:wards?)?|from now|going forward|henceforth|as of (?:now|today)"
+    r"|starting (?:now|today)|i(?:'ve| have) changed my mind|ab (?:jetzt|sofort)|von (?:jetzt|nun) an)\b[\s,:]*"
+)
+_INSTEAD = lazy(r"(?i)\binstead\b(?! of)|\bno longer\b")
+_DROPPED = lazy(r"(?i)[\s,]+(?:instead of|rather than|and not|not|no longer)\s+(?:in\s+|as\s+|with\s+)?(?P<drop>.+)$")
+# Verbs of expression take one form at a time with "in" or "as"; after other verbs "in" names a location.
+_EXPRESSING = frozenset(
+    """write rewrite spell name answer reply respond format document comment log print report label phrase word style
+    draft express title date number""".split()  # noqa: SIM905
+)
+_FORM_LEADS = ("in", "as")
+_CHOICE_LEADS = ("prefer", "use", "using", "choose", "want", "with")
 REPLACEABLE_KINDS: tuple[Kind, ...] = (
     "decision",
     "architecture",
@@ -27,43 +47,84 @@ REPLACEABLE_KINDS: tuple[Kind, ...] = (
     "gotcha",
     "note",
 )
-"""What lays something down that something newer may replace. What work was done stays true, whatever comes later."""
+"""Kinds that make claims. Descriptions of finished work stay true."""
 _EXCHANGEABLE_KINDS: tuple[Kind, ...] = ("preference", "rule", "convention", "correction")
-_QUOTED = lazy(r'said(?: on \S+)?: "([^"\n]*)"')
 _MAX_CANDIDATES = 60
-_MAX_SUCCESSORS = 100
+
+
+def effect_of_exchange(newer: str, older: str, said: str) -> Outcome:
+    """Return the effect of a newer rule on an older rule by their titles. `said` is the newer rule in the user's own
+    words."""
+    dropped = _DROPPED.search(newer)
+    ours, theirs = _words(newer[: dropped.start()] if dropped else newer), _words(older)
+    if len(ours) != len(theirs):
+        return "neither"
+    differing = [at for at, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
+    if len(differing) != 1 or not (_is_value(ours[differing[0]]) and _is_value(theirs[differing[0]])):
+        return "neither"
+    at = differing[0]
+    shared = {word for word in (*ours[:at], *ours[at + 1 :]) if word not in STOPWORDS}
+    if len(shared) < _MIN_SHARED or not DENIALS.isdisjoint((*ours, *theirs)):
+        return "neither"
+    if dropped:
+        return "replaces" if theirs[at] in words_of(dropped["drop"]) else "neither"
+    return "replaces" if _INSTEAD.search(said) else _by_slot(ours, at, is_change=_SINCE.search(said) is not None)
+
+
+def _by_slot(words: tuple[str, ...], at: int, *, is_change: bool) -> Outcome:
+    """Return the effect of an exchanged word by the word before it."""
+    lead = words[at - 1] if at else ""
+    is_form = lead in _FORM_LEADS and words[0] in _EXPRESSING
+    if not is_form and lead not in _CHOICE_LEADS:
+        return "neither"
+    # "British spelling", "short answers": an adjective and a noun.
+    is_of_a_thing = at + 1 < len(words) and words[at + 1] not in STOPWORDS
+    if is_change and is_of_a_thing and lead != "with":
+        return "replaces"
+    return "conflicts" if is_change or is_form or lead == "prefer" else "neither"
+
+
+def _words(title: str) -> tuple[str, ...]:
+    return tuple(word for word in words_of(_SINCE.sub("", title)) if word not in FILLERS)
+
+
+def _is_value(word: str) -> bool:
+    """Return True if a word may be a value. Paths are locations, and `contradictions` compares numbers."""
+    return word not in STOPWORDS and not any(mark in word for mark in "/.") and not NUMBER.fullmatch(word)
 
 
 def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
-    """Have a memory that was just stored, seen again or edited replace what it replaces, or be replaced by what is
-    newer; where neither may be, note that the two contradict each other."""
+    """Replace the memories that a new, repeated or edited memory contradicts, or mark the memory as replaced by a newer
+    one. If neither is allowed, record the contradiction."""
     opposed = contradicting(db, memory)
-    said_at = {one.id: _said_at(db, one, now) for one in (memory, *opposed)}
-    older = [one for one in opposed if said_at[memory.id] > said_at[one.id] and _may_replace(memory, one)]
+    said_at = {rival.id: _said_at(db, rival, now) for rival in (memory, *opposed)}
+    older = [rival for rival in opposed if said_at[memory.id] > said_at[rival.id] and _may_replace(memory, rival)]
     for other in older:
-        replace_by(db, other.id, memory.id)
-    later = [one for one in opposed if said_at[one.id] > said_at[memory.id] and _may_replace(one, memory)]
+        retirements.replace_by(db, other.id, memory.id)
+    later = [rival for rival in opposed if said_at[rival.id] > said_at[memory.id] and _may_replace(rival, memory)]
     if later:
-        replace_by(db, memory.id, max(later, key=lambda one: (said_at[one.id], one.id)).id)
+        retirements.replace_by(db, memory.id, max(later, key=lambda rival: (said_at[rival.id], rival.id)).id)
         return
     for other in opposed:
         if other not in older:
             memory_links.note_conflict(db, memory.id, other.id, now)
-    _settle_exchanged(db, memory, [one.id for one in opposed], now)
+    _settle_exchanged(db, memory, [rival.id for rival in opposed], now)
 
 
 def _settle_exchanged(db: sqlite3.Connection, memory: Memory, opposed: Sequence[str], now: datetime) -> None:
-    """Settle a rule of the user against those that are the same but for one word."""
+    """Compare a rule of the user with the rules that differ by one word."""
     if memory.kind not in _EXCHANGEABLE_KINDS or memory.origin != "user":
         return
-    others = [memories.from_row(row) for row in _rows_about(db, memory, _EXCHANGEABLE_KINDS) if row["origin"] == "user"]
+    rows = related_memories.active_rows(db, memory, _candidates(db, memory), _EXCHANGEABLE_KINDS)
+    others = [memories.from_row(row) for row in rows if row["origin"] == "user"]
     for other in others:
-        older, newer = sorted((other, memory), key=lambda one: _said_at(db, one, now))
-        outcome = exchanged_values.outcome(newer.title, older.title, _said(newer))
+        older, newer = sorted((other, memory), key=lambda rule: _said_at(db, rule, now))
+        outcome = effect_of_exchange(newer.title, older.title, _said(newer))
         if other.id in opposed or outcome == "neither":
             continue
         is_newer = _said_at(db, newer, now) > _said_at(db, older, now)
-        if outcome == "replaces" and is_newer and _may_replace(newer, older) and replace_by(db, older.id, newer.id):
+        is_replaced = outcome == "replaces" and is_newer and _may_replace(newer, older)
+        if is_replaced and retirements.replace_by(db, older.id, newer.id):
             if older.id == memory.id:
                 return
         else:
@@ -71,115 +132,46 @@ def _settle_exchanged(db: sqlite3.Connection, memory: Memory, opposed: Sequence[
 
 
 def _said(memory: Memory) -> str:
-    """Return a rule as the user said it: its title may leave out "from now on"."""
-    return "\n".join((memory.title, memory.summary, *_QUOTED.findall(memory.detail)))
+    """Return a rule with the user's own words: the title may leave out "from now on"."""
+    return "\n".join((memory.title, memory.summary, *quoted_in(memory.detail)))
 
 
 def contradicting(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
-    """The active memories of the same scope that cannot hold together with this one."""
+    """Return the active memories of the same scope that contradict a memory."""
     return [memories.from_row(row) for row in _rows_contradicting(db, memory)]
 
 
 def ids_contradicting(db: sqlite3.Connection, memory: Memory) -> list[str]:
-    """Their ids: where a hundred of them are noted, the rest of each would be read in vain."""
+    """Return the ids of the memories that contradict a memory, without reading the rest of each row."""
     return [row["id"] for row in _rows_contradicting(db, memory)]
 
 
 def _rows_contradicting(db: sqlite3.Connection, memory: Memory) -> list[sqlite3.Row]:
     if memory.kind not in REPLACEABLE_KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
         return []
-    rows = _rows_about(db, memory, REPLACEABLE_KINDS)
-    told = (memory.kind, memory.title)
+    rows = related_memories.active_rows(db, memory, _candidates(db, memory), REPLACEABLE_KINDS)
+    claim = (memory.kind, memory.title)
     return [
-        row for row in rows if row["origin"] not in FOREIGN_ORIGINS and _are_opposed(told, (row["kind"], row["title"]))
+        row for row in rows if row["origin"] not in FOREIGN_ORIGINS and _are_opposed(claim, (row["kind"], row["title"]))
     ]
 
 
-def _rows_about(db: sqlite3.Connection, memory: Memory, kinds: Sequence[Kind]) -> list[sqlite3.Row]:
-    """Return the active memories of the same scope that may be about the same."""
-    return db.execute(
-        """select * from memories where seq in (select value from json_each(:seqs)) and +status = 'active'
-             and +scope = :scope and id <> :id
-             and kind in (select value from json_each(:kinds)) order by seq""",
-        {
-            "seqs": json.dumps(_candidates(db, memory)),
-            "scope": memory.scope,
-            "id": memory.id,
-            "kinds": json.dumps(list(kinds)),
-        },
-    ).fetchall()
-
-
-def replace_by(db: sqlite3.Connection, id_: str, successor: str | None) -> bool:
-    """Mark an active memory as replaced, by None when that is forgotten; False when it is not active, or that would
-    close a circle."""
-    if successor is not None and id_ in _chain(db, successor):
-        return False
-    row = db.execute(
-        """update memories set status = 'superseded', superseded_by = :successor
-           where id = :id and status = 'active' returning *""",
-        {"id": id_, "successor": successor},
-    ).fetchone()
-    if row is None:
-        return False
-    fts.update_filter_tokens(db, row["seq"], memories.from_row(row))
-    memory_links.drop_conflicts(db, id_)
-    return True
-
-
-def leave_replaced(db: sqlite3.Connection, id_: str, successor: str) -> None:
-    """Have a memory be replaced by this one, or by what nobody can name any more when there is none by that id."""
-    found = memories.find(db, successor)
-    if not replace_by(db, id_, found.id if found else None) and found is not None and id_ not in _chain(db, successor):
-        db.execute(
-            """update memories set superseded_by = :successor
-               where id = :id and status = 'superseded' and superseded_by is null""",
-            {"id": id_, "successor": successor},
-        )
-
-
-def bring_back(db: sqlite3.Connection, id_: str) -> Memory | None:
-    """Make a replaced memory active again; returns what stands at the end of what replaced it, if that is active."""
-    chain = _chain(db, id_)
-    row = db.execute(
-        """update memories set status = 'active', superseded_by = null
-           where id = ? and status = 'superseded' returning *""",
-        (id_,),
-    ).fetchone()
-    if row is None:
-        return None
-    fts.update_filter_tokens(db, row["seq"], memories.from_row(row))
-    last = memories.find(db, chain[-1]) if len(chain) > 1 else None
-    return last if last is not None and last.status == "active" else None
-
-
-def replaced_by(db: sqlite3.Connection, ids: Sequence[str]) -> list[Memory]:
-    """What any of these memories replaced, the newest first."""
-    rows = db.execute(
-        """select * from memories where superseded_by in (select value from json_each(:ids))
-           order by last_seen_at desc, seq desc""",
-        {"ids": json.dumps(list(ids))},
-    )
-    return [memories.from_row(row) for row in rows]
-
-
-def _are_opposed(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether what two memories lay down contradicts each other, each by its kind and its title."""
-    against = (one[0] == "anti_pattern", other[0] == "anti_pattern")
-    return contradict(one[1], other[1], against=against)
+def _are_opposed(memory: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Return True if two memories, given by kind and title, contradict each other."""
+    against = (memory[0] == "anti_pattern", other[0] == "anti_pattern")
+    return contradict(memory[1], other[1], against=against)
 
 
 def _said_at(db: sqlite3.Connection, memory: Memory, now: datetime) -> datetime:
-    """When a memory was last said; what has a date yet to come was said when it was stored, whatever clock dated it."""
+    """Return the time of the last statement of a memory; for a date in the future, the time of storing."""
     if memory.last_seen_at <= now:
         return memory.last_seen_at
-    row = db.execute("select stored_at from memories where id = ?", (memory.id,)).fetchone()
-    return min(text_to_time(row["stored_at"]), now) if row else now
+    return min(retirements.stored_at(db, memory.id) or now, now)
 
 
 def _may_replace(newer: Memory, older: Memory) -> bool:
-    """Return whether being newer is enough: never for what is pinned, for the user's word only when it is the user's,
-    and for what the user wrote only when the user worded it."""
+    """Return True if a newer memory may replace an older one. A pinned memory is never replaced, a statement of the
+    user only by a statement of the user, and a text of the user only by the user's own words."""
     if older.pinned or older.origin != "user":
         return not older.pinned
     return newer.origin == "user" and (older.made_by != "user" or is_users_wording(newer.made_by))
@@ -191,14 +183,3 @@ def _candidates(db: sqlite3.Connection, memory: Memory) -> list[int]:
         *fts.alike(db, memory, _MAX_CANDIDATES),
         *fts.naming(db, words, memory.scope, _MAX_CANDIDATES),
     ]
-
-
-def _chain(db: sqlite3.Connection, id_: str) -> list[str]:
-    """A memory and what replaced it, one after the other."""
-    found = [id_]
-    while len(found) < _MAX_SUCCESSORS:
-        row = db.execute("select superseded_by from memories where id = ?", (found[-1],)).fetchone()
-        if row is None or not row["superseded_by"] or row["superseded_by"] in found:
-            break
-        found.append(row["superseded_by"])
-    return found

@@ -1,7 +1,6 @@
-"""Likeness of sentences by words and by vectors together: each alone takes many different sentences for the same.
+"""Similarity of sentences by words and vectors together: each alone takes many different sentences for the same.
 
-Used for repetition, for what the user dismissed, and for what an agent saves after a question. In doubt two sentences
-are not alike."""
+Used for repetitions, for dismissed sentences, and for saves after a question. In doubt two sentences are different."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,19 +8,18 @@ from functools import lru_cache
 from claude_mem_lite.compress.lessons.statement import stands_alone
 from claude_mem_lite.knowledge.claims.claim import contradict
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import Embedder
-from claude_mem_lite.sentence_words import denies
+from claude_mem_lite.providers import Embedder
 from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, without_pushback, wording_of
-from claude_mem_lite.text import stems
+from claude_mem_lite.text import denies, share_of_both, stems
 
-# Of the candidates of five recorded projects seven pairs of different sessions are over both bounds; all say the same.
+# Among the candidates of five recorded projects seven pairs of sessions exceed both bounds; all have the same meaning.
 MIN_SHARED, MIN_COSINE = 0.3, 0.7
-# Of random pairs of sentences of one project, 1 % are nearer than this, or share more.
+# Of random pairs of sentences of one project, 1 % exceed a bound.
 MIN_RELATED_COSINE, MIN_RELATED_SHARED = 0.5, 0.5
 _MIN_STEMS = 2
 _FILLERS = frozenset(stems("since again always"))
 _MIN_COMMON_STEMS = 3
-# "Yes, go with the first" has no more, and says nothing but what it answers.
+# "Yes, go with the first" has no more stems.
 _MAX_POINTER_STEMS = 3
 _NUMBER = lazy(r"\d+")
 
@@ -36,19 +34,19 @@ def _numbers(sentence: str) -> set[str]:
 
 
 def has_same_words(sentence: str, other: str) -> bool:
-    """Return whether two sentences are of the same words, and those say something."""
+    """Return True if two sentences have the same words, at least one with content."""
     wording = wording_of(sentence)
     return bool(wording) and wording == wording_of(other)
 
 
 class Likeness:
-    """Comparison of sentences. Any thread may ask; vectors are made only for pairs whose words allow it."""
+    """Comparison of sentences, safe for any thread. Vectors are computed only for pairs with enough common words."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
     def repeats(self, sentence: str, others: Sequence[str]) -> list[int]:
-        """Return the positions of the sentences that say the same in other words."""
+        """Return the positions of the sentences with the same meaning."""
         near = [at for at, other in enumerate(others) if _may_be_same(sentence, other)]
         if not near:
             return []
@@ -56,9 +54,9 @@ class Likeness:
         return [at for at, cosine in zip(near, cosines, strict=True) if cosine >= MIN_COSINE]
 
     def is_related(self, text: str, sentence: str, before: str) -> bool:
-        """Return whether a text has to do with a sentence of the user, or with what that sentence answered.
+        """Return True if a text is related to a sentence of the user, or to the message that the sentence answers.
 
-        `before` is the agent's own message: what has only its words is related to a sentence that says nothing else."""
+        `before` is the agent's own message. Its words alone show a relation only for a sentence without content."""
         said, ours = set(stems(sentence)), set(stems(text))
         common = len(said & ours)
         if common >= _MIN_STEMS and common >= MIN_RELATED_SHARED * len(said):
@@ -70,7 +68,7 @@ class Likeness:
         return self._cosines(text, [sentence])[0] >= MIN_RELATED_COSINE
 
     def _cosines(self, sentence: str, others: Sequence[str]) -> list[float]:
-        """Return how near sentences are to one; 0 for one without a known word."""
+        """Return the cosines of sentences to a sentence; 0 for a sentence without a known word."""
         from claude_mem_lite.search.sign_index import cosines
 
         ours, *theirs = self._embedder.embed([sentence, *others])
@@ -80,15 +78,15 @@ class Likeness:
 
 
 def _is_pointer(sentence: str) -> bool:
-    """Return whether a sentence has no content of its own: "I like option C"."""
+    """Return True if a sentence has no content of its own: "I like option C"."""
     return len(stems(sentence)) <= _MAX_POINTER_STEMS and not stands_alone(sentence)
 
 
 def _may_be_same(sentence: str, other: str) -> bool:
     sentence, other = without_pushback(sentence), without_pushback(other)
     ours, theirs = _stems(sentence), _stems(other)
-    if min(len(ours), len(theirs)) < _MIN_STEMS or len(ours & theirs) < MIN_SHARED * len(ours | theirs):
+    if min(len(ours), len(theirs)) < _MIN_STEMS or share_of_both(ours, theirs) < MIN_SHARED:
         return False
-    # One word or number in the place of another is another value: "British spelling", "American spelling".
+    # One exchanged word or number is another value: "British spelling", "American spelling".
     is_exchanged = len(ours - theirs) == len(theirs - ours) == 1 or _numbers(sentence) != _numbers(other)
     return not is_exchanged and denies(sentence) == denies(other) and not contradict(sentence, other)

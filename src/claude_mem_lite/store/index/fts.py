@@ -6,8 +6,10 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
-from claude_mem_lite.models import Filters, Kind, Memory
+from claude_mem_lite.models import Kind, Memory
+from claude_mem_lite.search_values import Filters
 from claude_mem_lite.store.index import filter_tokens, ranking
+from claude_mem_lite.store.index.ranking import SCORING_LIMITS, ScoringLimits
 from claude_mem_lite.text import index_text, query_words
 
 # Weights of title, summary, facts, files with symbols and tags, detail, and filter tokens.
@@ -78,12 +80,18 @@ def repair(db: sqlite3.Connection) -> None:
 
 
 def search(
-    db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int, *, hasty: bool = False
+    db: sqlite3.Connection,
+    words: Sequence[str],
+    filters: Filters,
+    limit: int,
+    *,
+    hasty: bool = False,
+    limits: ScoringLimits = SCORING_LIMITS,
 ) -> list[tuple[int, float]]:
     """Return row numbers with scores, best first, of memories that have any of the words and match the filters.
 
     `hasty` does less than half of the usual work among very many memories, for the very best hits only."""
-    index = _HASTY_INDEX if hasty else _INDEX
+    index = replace(_HASTY_INDEX if hasty else _INDEX, limits=limits)
     return ranking.best_rows(
         db, index, words, _filter_match(filters), lambda seqs: filter_tokens.matching(db, filters, seqs), limit
     )

@@ -5,12 +5,15 @@ Both tables are derived from `prompts` and `sessions`, and the text itself stays
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import MAX_TITLE_LENGTH, Filters, Passage, PassageKind, Session
+from claude_mem_lite.models import MAX_TITLE_LENGTH, Passage, PassageKind, Session
+from claude_mem_lite.search_values import Filters
 from claude_mem_lite.store.ids import row_by_prefix, short_id
 from claude_mem_lite.store.index import filter_tokens, index_queue, ranking, vectors
+from claude_mem_lite.store.index.ranking import SCORING_LIMITS, ScoringLimits
 from claude_mem_lite.text import index_text, one_line, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -103,7 +106,13 @@ def scrub(db: sqlite3.Connection) -> None:
     ranking.scrub(db, _INDEX)
 
 
-def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> list[tuple[int, float]]:
+def search(
+    db: sqlite3.Connection,
+    words: Sequence[str],
+    filters: Filters,
+    limit: int,
+    limits: ScoringLimits = SCORING_LIMITS,
+) -> list[tuple[int, float]]:
     """Return row numbers with scores, best first, of passages that have any of the words and match the filters."""
     if not filters.admits_passages():
         return []
@@ -111,7 +120,8 @@ def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit
     def fits(seqs: Sequence[int]) -> set[int]:
         return filter_tokens.matching_passages(db, filters, seqs)
 
-    return ranking.best_rows(db, _INDEX, words, filter_tokens.for_passages(filters), fits, limit)
+    index = replace(_INDEX, limits=limits)
+    return ranking.best_rows(db, index, words, filter_tokens.for_passages(filters), fits, limit)
 
 
 def highest(db: sqlite3.Connection) -> int:

@@ -15,14 +15,6 @@ from claude_mem_lite.text import is_beginning
 Fits = Callable[[Sequence[int]], set[int]]
 """Function that returns the rows of a list that match the filters."""
 
-# Scoring takes 1 µs a row where the index is small and up to 3 µs among 1,000,000 rows.
-MAX_SCORED = 5_000
-# Size up to which all rows of an index may be scored.
-SMALL = 20_000
-# Size up to which even words of all rows are scored.
-_TINY = 1_000
-# Counting the rows of a word takes 45 ns a row.
-MAX_COUNTED = 250_000
 # Limit of counted rows of common words that are used beside rare words.
 _MAX_BESIDE = 80_000
 _MAX_NEWEST = 1_000
@@ -39,20 +31,38 @@ _MIN_SCORE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
+class ScoringLimits:
+    """Limits of the work of a search."""
+
+    max_scored: int = 5_000
+    """Scoring takes 1 µs a row where the index is small and up to 3 µs among 1,000,000 rows."""
+    small: int = 20_000
+    """Size up to which all rows of an index may be scored."""
+    tiny: int = 1_000
+    """Size up to which even words of all rows are scored."""
+    max_counted: int = 250_000
+    """Counting the rows of a word takes 45 ns a row."""
+
+
+SCORING_LIMITS = ScoringLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class WordIndex:
     """An FTS5 table and the weights of its columns."""
 
     table: str
     weights: str
     share: float = 1.0
-    """Share of MAX_SCORED for this index: the indexes of a search share the time of the search."""
+    """Share of the scored rows for this index: the indexes of a search share the time of the search."""
     is_hasty: bool = False
     """Skip rows that have only words too common to be scored, however few other rows there are, and count fewer
     common words beside rare ones."""
+    limits: ScoringLimits = SCORING_LIMITS
 
     @property
     def most_scored(self) -> int:
-        return int(MAX_SCORED * self.share)
+        return int(self.limits.max_scored * self.share)
 
     @property
     def most_beside(self) -> int:
@@ -76,7 +86,7 @@ def best_rows(
     everything = highest_row(db, index)
     within = _rows_with(db, index, held, everything) if held else everything
     terms = _terms(db, index, words, held, everything) if within and limit > 0 else []
-    scored_terms = _affordable(terms, everything, within, index.most_scored)
+    scored_terms = _affordable(terms, everything, within, index)
     left = [term for term in terms if term not in scored_terms]
     matches = [_any_of(scored_terms)] if scored_terms else []
     if scored_terms and (countable := _countable(scored_terms, left, index.most_beside)):
@@ -166,18 +176,19 @@ def _rarest(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held
     return sorted((word for word in rows if rows[word]), key=lambda word: rows[word])[:_MAX_WORDS]
 
 
-def _affordable(terms: Sequence[_Term], everything: int, within: int, most_scored: int) -> list[_Term]:
+def _affordable(terms: Sequence[_Term], everything: int, within: int, index: WordIndex) -> list[_Term]:
     """Return the terms, rarest first, that can be scored at once. A term of half of all rows is left out: BM25 gives
     the term next to no weight, and needs the most time for it."""
-    if everything <= SMALL:
+    limits = index.limits
+    if everything <= limits.small:
         telling = [term for term in terms if 2 * term.rows <= everything]
-        return telling if telling and everything > _TINY else list(terms)
+        return telling if telling and everything > limits.tiny else list(terms)
     affordable: list[_Term] = []
     scored = counted = 0
     for term in terms:
         scored = min(scored + term.rows, within)
         counted += term.rows
-        if scored > most_scored or counted > MAX_COUNTED or 2 * term.rows > everything:
+        if scored > index.most_scored or counted > limits.max_counted or 2 * term.rows > everything:
             break
         affordable.append(term)
     return affordable
@@ -236,7 +247,7 @@ def _newest(
     db: sqlite3.Connection, index: WordIndex, match: str, counted: int, fits: Fits, limit: int
 ) -> list[tuple[int, float]]:
     """Return the best of the newest matching rows; unscored when even scoring them would take long."""
-    is_scored = counted <= MAX_COUNTED
+    is_scored = counted <= index.limits.max_counted
     score = f"-bm25({index.table}, {index.weights})" if is_scored else str(_MIN_SCORE)
     rows = db.execute(
         f"""select rowid, {score} as score from {index.table}
@@ -263,7 +274,7 @@ def _fitting(rows: Iterator[tuple[int, float]], fits: Fits, most: int) -> list[t
 def _rows_with(db: sqlite3.Connection, index: WordIndex, match: str, everything: int) -> int:
     """Return the number of matching rows. In a large index, a number above the scoring limit is estimated from the
     density of the first matches."""
-    most = index.most_scored if everything > SMALL else SMALL
+    most = index.most_scored if everything > index.limits.small else index.limits.small
     number, first, reached = db.execute(
         f"""select count(*), min(rowid), max(rowid)
             from (select rowid from {index.table} where {index.table} match :match limit :most)""",

@@ -3,34 +3,18 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.responses.encoding import time_text
+from claude_mem_lite.responses.project import ProjectChange
 from claude_mem_lite.store.ids import row_by_prefix
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 ChangeKind = Literal["merge", "rename", "move", "join", "split"]
 """Kind of a change. `join`: the marks showed that two projects are one; all other kinds are requests of the user."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectChange:
-    """A change to projects that can be undone."""
-
-    id: str
-    kind: ChangeKind
-    source: str
-    """Former project, folder or name."""
-    target: str
-    """New project, folder or name."""
-    source_name: str
-    """Name of the source for people: the id of a project may be a folder that is gone."""
-    target_name: str
-    at: datetime
-    undone_at: datetime | None
 
 
 def record(
@@ -117,6 +101,6 @@ def _from_row(row: sqlite3.Row) -> ProjectChange:
         target=row["target"],
         source_name=source_name,
         target_name=target_name,
-        at=text_to_time(row["at"]),
-        undone_at=text_to_time(row["undone_at"]) if row["undone_at"] else None,
+        at=time_text(text_to_time(row["at"])),
+        undone_at=time_text(text_to_time(row["undone_at"])) if row["undone_at"] else None,
     )

@@ -13,9 +13,10 @@ from typing import cast
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.responses.project import ProjectChange
 from claude_mem_lite.scopes import called
-from claude_mem_lite.store.projects import listing, lookup
-from claude_mem_lite.store.projects.change_log import ProjectChange, built_upon, get, is_done, record
+from claude_mem_lite.store.projects import lookup, rows
+from claude_mem_lite.store.projects.change_log import built_upon, get, is_done, record
 from claude_mem_lite.store.projects.marks import current_id, is_known, put_mark
 from claude_mem_lite.store.projects.rows import merge_rows, unmerge_rows
 from claude_mem_lite.store.projects.splits import SplitPlan, split_rows, undo_split
@@ -141,7 +142,7 @@ def undo(db: sqlite3.Connection, id_or_prefix: str, now: datetime) -> ProjectCha
 
 def _names(db: sqlite3.Connection, source: str, target: str) -> list[JsonValue]:
     """Return the names of two projects, with their ids if the names are equal."""
-    stored = listing.names(db)
+    stored = rows.project_names(db)
     source_name, target_name = called(source, stored), called(target, stored)
     return (
         [source_name, target_name]

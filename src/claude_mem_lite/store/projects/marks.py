@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from claude_mem_lite.code.git.repository import open_repository
-from claude_mem_lite.models import Place
+from claude_mem_lite.models import Location
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 MarkKind = Literal["remote", "root_commit", "path", "former_path", "git_folder"]
@@ -18,49 +18,49 @@ _MAX_GIT_FOLDERS = 50
 _ROOT_EVERY = timedelta(days=1)
 
 
-def note(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    """Record that a project was seen in a place, inside the caller's transaction."""
+def note(db: sqlite3.Connection, location: Location, at: datetime) -> None:
+    """Record that a project was seen in a location, inside the caller's transaction."""
     db.execute(
         """insert into projects (id, name, root, first_seen_at, last_seen_at)
            values (:project, :name, :root, :at, :at)
            on conflict (id) do update set last_seen_at = max(last_seen_at, :at), root = :root""",
-        {"project": place.project, "name": place.name, "root": place.root, "at": time_to_text(at)},
+        {"project": location.project, "name": location.name, "root": location.root, "at": time_to_text(at)},
     )
-    if place.path:
-        _note_marks(db, place, at)
+    if location.path:
+        _note_marks(db, location, at)
 
 
-def _note_marks(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    values = {"value": place.path, "project": place.project}
-    if os.path.isdir(place.path):
-        known = marks(db, place.project, "path")
-        if place.path not in known:
-            _leave(db, place.project, [folder for folder in known if not os.path.isdir(folder)])
+def _note_marks(db: sqlite3.Connection, location: Location, at: datetime) -> None:
+    values = {"value": location.path, "project": location.project}
+    if os.path.isdir(location.path):
+        known = marks(db, location.project, "path")
+        if location.path not in known:
+            _leave(db, location.project, [folder for folder in known if not os.path.isdir(folder)])
         owners = db.execute("select project from project_marks where kind = 'path' and value = :value", values)
         for row in owners.fetchall():
-            if row["project"] != place.project:
-                _leave(db, row["project"], [place.path])
+            if row["project"] != location.project:
+                _leave(db, row["project"], [location.path])
         db.execute(
             "delete from project_marks where kind = 'former_path' and value = :value and project = :project", values
         )
-        put_mark(db, "path", place.path, place.project, at)
-    elif owner(db, ("path", "former_path"), place.path) in ("", place.project):
-        put_mark(db, "former_path", place.path, place.project, at)
-    if place.remote and owner(db, ("remote",), place.remote) in ("", place.project):
-        put_mark(db, "remote", place.remote, place.project, at)
-    if place.git_folder:
-        _note_git_folder(db, place, at)
-    _note_root(db, place, at)
+        put_mark(db, "path", location.path, location.project, at)
+    elif owner(db, ("path", "former_path"), location.path) in ("", location.project):
+        put_mark(db, "former_path", location.path, location.project, at)
+    if location.remote and owner(db, ("remote",), location.remote) in ("", location.project):
+        put_mark(db, "remote", location.remote, location.project, at)
+    if location.git_folder:
+        _note_git_folder(db, location, at)
+    _note_root(db, location, at)
 
 
-def _note_git_folder(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    """Record the git folder of a place. Some file systems renumber their files each time, so only the last marks are
+def _note_git_folder(db: sqlite3.Connection, location: Location, at: datetime) -> None:
+    """Record the git folder of a location. Some file systems renumber their files each time, so only the last marks are
     kept."""
-    put_mark(db, "git_folder", place.git_folder, place.project, at)
-    for outdated in marks(db, place.project, "git_folder")[_MAX_GIT_FOLDERS:]:
+    put_mark(db, "git_folder", location.git_folder, location.project, at)
+    for outdated in marks(db, location.project, "git_folder")[_MAX_GIT_FOLDERS:]:
         db.execute(
             "delete from project_marks where kind = 'git_folder' and value = :value and project = :project",
-            {"value": outdated, "project": place.project},
+            {"value": outdated, "project": location.project},
         )
 
 
@@ -77,22 +77,22 @@ def _leave(db: sqlite3.Connection, project: str, folders: list[str]) -> None:
         db.execute("delete from project_marks where kind = 'path' and value = :value and project = :project", values)
 
 
-def _note_root(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    """Record the root commit of a place, once a day: a history may be rewritten, and former commits are pruned after
+def _note_root(db: sqlite3.Connection, location: Location, at: datetime) -> None:
+    """Record the root commit of a location, once a day: a history may be rewritten, and former commits are pruned after
     some weeks. '' means a root commit that is too far back. During a replay of events, another repository may exist
     in the folder and is ignored."""
     row = db.execute(
-        "select max(last_seen_at) from project_marks where kind = 'root_commit' and project = ?", (place.project,)
+        "select max(last_seen_at) from project_marks where kind = 'root_commit' and project = ?", (location.project,)
     ).fetchone()
-    if not place.commit:
+    if not location.commit:
         return
-    repository = open_repository(place.root)
-    known = marks(db, place.project, "root_commit")
+    repository = open_repository(location.root)
+    known = marks(db, location.project, "root_commit")
     is_recent = row[0] and at - text_to_time(row[0]) < _ROOT_EVERY
     if repository is None or (is_recent and (not known or repository.has_any(known) is not False)):
         return
-    if not repository.is_shallow() and repository.commit_time(place.commit) is not None:
-        put_mark(db, "root_commit", repository.root_commit(place.commit), place.project, at)
+    if not repository.is_shallow() and repository.commit_time(location.commit) is not None:
+        put_mark(db, "root_commit", repository.root_commit(location.commit), location.project, at)
 
 
 def put_mark(db: sqlite3.Connection, kind: MarkKind, value: str, project: str, at: datetime) -> None:

@@ -1,17 +1,21 @@
-"""Moving the rows of a project to another project and back, inside the transaction of a change.
+"""Rows of projects: lists with counts, and moves to another project and back inside the transaction of a change.
 
 Owns `project_change_rows`: the rows that a change moved, with their former project."""
 
 import json
+import os
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from claude_mem_lite.models import JsonObject, JsonValue, Place
+from claude_mem_lite.models import JsonObject, JsonValue, Location
+from claude_mem_lite.responses.encoding import time_text
+from claude_mem_lite.responses.project import ListedProject
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, passages, vectors
-from claude_mem_lite.store.projects.marks import put_former_id
+from claude_mem_lite.store.projects.marks import marks, put_former_id
+from claude_mem_lite.timestamps import text_to_time
 
 _TABLES = {
     "sessions": "id",
@@ -29,6 +33,7 @@ _SMALL_TABLES = {"project_marks": ("kind", "value"), "branches": ("name",)}
 _OF_GIT_FOLDER = "(git_folder <> '' and git_folder = :git_folder)"
 _NOT_ELSEWHERE = "git_folder not in (select value from json_each(:elsewhere))"
 _IN_FOLDER = f"({_OF_GIT_FOLDER} or (folder = :folder and {_NOT_ELSEWHERE}))"
+_MAX_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ def merge_rows(db: sqlite3.Connection, change: str, source: str, target: str, no
     return {"source": source, "target": target, "project": dict(row) if row else None, **small}
 
 
-def note_folder(db: sqlite3.Connection, memory: str, place: Place) -> None:
+def note_folder(db: sqlite3.Connection, memory: str, place: Location) -> None:
     """Record the folder in which the user stated a memory without a session; a repeated statement keeps the first
     folder."""
     db.execute(
@@ -208,3 +213,48 @@ def _reindex_passage(db: sqlite3.Connection, seq: int) -> None:
     passage = passages.by_seq(db, [seq])[seq]
     passages.update_filter_tokens(db, seq, passage)
     vectors.set_scope(db, vectors.of_passage(seq), f"project:{passage.project}")
+
+
+def listed_projects(db: sqlite3.Connection, limit: int) -> list[ListedProject]:
+    """Return the projects that hold sessions or memories, those last worked on first."""
+    rows = db.execute(
+        """select id, name, root, last_seen_at,
+             (select count(*) from sessions where project = projects.id) as sessions,
+             (select count(*) from memories where project = projects.id and status = 'active') as memories
+           from projects
+           where exists (select 1 from sessions where project = projects.id)
+              or exists (select 1 from memories where project = projects.id)
+           order by last_seen_at desc, id limit ?""",
+        (limit,),
+    )
+    return [
+        ListedProject(
+            **{**dict(row), "last_seen_at": time_text(text_to_time(row["last_seen_at"]))},
+            folders=(*marks(db, row["id"], "path"), *marks(db, row["id"], "former_path"))[:_MAX_LISTED],
+            remotes=tuple(marks(db, row["id"], "remote")[:_MAX_LISTED]),
+        )
+        for row in rows.fetchall()
+    ]
+
+
+def project_names(db: sqlite3.Connection) -> dict[str, str]:
+    """Return the name of every project by id."""
+    return {row["id"]: row["name"] for row in db.execute("select id, name from projects")}
+
+
+def project_folders(db: sqlite3.Connection, project: str | None) -> list[str]:
+    """Return the existing folders of a project, or of all projects, those last seen first."""
+    rows = db.execute(
+        """select distinct value from project_marks where kind = 'path' and (:project is null or project = :project)
+           order by last_seen_at desc, value""",
+        {"project": project},
+    )
+    return [row["value"] for row in rows if os.path.isdir(row["value"])]
+
+
+def is_empty(db: sqlite3.Connection, project: str) -> bool:
+    row = db.execute(
+        "select 1 from sessions where project = :id union all select 1 from memories where project = :id limit 1",
+        {"id": project},
+    )
+    return row.fetchone() is None

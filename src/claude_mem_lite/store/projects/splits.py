@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store.projects import lookup
-from claude_mem_lite.store.projects.listing import is_empty
 from claude_mem_lite.store.projects.marks import is_known, marks, put_mark
-from claude_mem_lite.store.projects.rows import Recorded, count_outside, move_rows, take_rows_back
+from claude_mem_lite.store.projects.rows import Recorded, count_outside, is_empty, move_rows, take_rows_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +38,26 @@ class SplitPlan:
 
 def plan(db: sqlite3.Connection, folder: str, name: str) -> SplitPlan:
     """Return the plan of a split; raise an error with the reason if no split is possible."""
-    place = lookup.locate(db, folder)
-    if not is_known(db, place.project):
-        raise NotFound(f"no project was ever seen in {place.path}", "`claude-mem-lite projects` lists their folders")
-    folders = [path for path in marks(db, place.project, "path") if path != place.path and os.path.isdir(path)]
-    others = [find_place(path) for path in folders]
-    elsewhere = tuple(location.git_folder for location in others if location.git_folder)
-    recorded = Recorded(place.path, place.git_folder, elsewhere)
-    if not others and not count_outside(db, place.project, recorded):
+    location = lookup.locate(db, folder)
+    if not is_known(db, location.project):
+        raise NotFound(f"no project was ever seen in {location.path}", "`claude-mem-lite projects` lists their folders")
+    folders = [path for path in marks(db, location.project, "path") if path != location.path and os.path.isdir(path)]
+    others = [find_location(path) for path in folders]
+    elsewhere = tuple(other.git_folder for other in others if other.git_folder)
+    recorded = Recorded(location.path, location.git_folder, elsewhere)
+    if not others and not count_outside(db, location.project, recorded):
         raise MemoryLiteError(
-            f"{place.path} is the only folder of {place.name}, so there is nothing to split",
+            f"{location.path} is the only folder of {location.name}, so there is nothing to split",
             "`claude-mem-lite projects rename` gives it another name",
         )
-    remote = place.remote if place.remote not in {location.remote for location in others} else ""
+    remote = location.remote if location.remote not in {other.remote for other in others} else ""
     return SplitPlan(
-        source=place.project,
-        target=lookup.new_id(db, remote or place.path, besides=place.project),
-        name=name or project_name(place.path),
-        path=place.path,
-        root=place.root,
-        git_folder=place.git_folder,
+        source=location.project,
+        target=lookup.new_id(db, remote or location.path, besides=location.project),
+        name=name or project_name(location.path),
+        path=location.path,
+        root=location.root,
+        git_folder=location.git_folder,
         remote=remote,
         elsewhere=elsewhere,
     )

@@ -1,17 +1,17 @@
-"""The feed: what was remembered, newest first, by session and by what was asked there."""
+"""Page of the feed: memories, newest first, by session and by turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from urllib.parse import urlencode
 
-from claude_mem_lite.client.responses import Wanted, objects, part
+from claude_mem_lite.client.queries import Wanted
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.responses.feed import FeedResponse, FeedTurn
 from claude_mem_lite.scopes import called
 from claude_mem_lite.ui import templating
-from claude_mem_lite.ui.repeated_text import is_same, listed
-from claude_mem_lite.ui.templating import Asked, chosen_of, render, some, statuses_of, with_project_name
+from claude_mem_lite.ui.repeated_text import is_same, title_and_more
+from claude_mem_lite.ui.templating import Asked, View, chosen_of, render, some, statuses_of
 
 _PAGE = 50
 _FURTHER = ("origin", "status", "since", "until")
@@ -19,28 +19,28 @@ _FURTHER = ("origin", "status", "since", "until")
 
 
 @dataclass(slots=True)
-class _Turn:
-    asked: JsonObject | None
-    memories: list[JsonObject] = field(default_factory=list)
+class _TurnGroup:
+    turn: FeedTurn | None
+    memories: list[View] = field(default_factory=list)
     quote: str = ""
-    """What was asked, unless something beside it says so."""
+    """Prompt, unless a memory or the headline says the same."""
 
 
 @dataclass(slots=True)
 class _Session:
     id: str
-    told: JsonObject | None
-    turns: list[_Turn] = field(default_factory=list)
+    session: View | None
+    turns: list[_TurnGroup] = field(default_factory=list)
     headline: str = ""
-    """What it was about, unless a memory below says so."""
+    """Headline, unless a memory below says the same."""
 
 
 def feed(asked: Asked) -> str:
-    """The page, only its list, or what follows in it."""
+    """Return the page, only its list, or the next part of the list."""
     asked_for = chosen_of(asked, "project", "kind", "origin", "status", "since", "until")
     given = {name: value for name, value in asked_for.items() if value}
     chosen = {**asked_for, "project": templating.chosen(asked)}
-    told = asked.client.feed(
+    response = asked.client.feed(
         Wanted(
             kinds=some(chosen["kind"]),
             statuses=statuses_of(chosen["status"]),
@@ -52,10 +52,11 @@ def feed(asked: Asked) -> str:
         before=asked.chosen("before"),
         limit=_PAGE,
     )
-    next_, names = text(told.get("next")), asked.client.project_names()
+    names = asked.client.project_names()
+    next_page = urlencode({**given, "before": response.next, "only": "list"}) if response.next else ""
     values = {
-        "sessions": _grouped(told, names),
-        "next": f"/?{urlencode({**given, 'before': next_, 'only': 'list'})}" if next_ else "",
+        "sessions": _grouped(response, names),
+        "next": f"/?{next_page}" if next_page else "",
         "is_all": not any(chosen.values()),
     }
     if asked.chosen("only") == "list":
@@ -72,58 +73,54 @@ def feed(asked: Asked) -> str:
     )
 
 
-def _grouped(told: JsonObject, names: Mapping[str, str]) -> list[_Session]:
-    """Memories that follow each other and are of one session, or of one turn of it, together; each with the name of its
-    project."""
-    sessions = {id_: with_project_name(one, names) for id_, one in _named(told, "sessions").items()}
-    turns = _named(told, "turns")
+def _grouped(response: FeedResponse, names: Mapping[str, str]) -> list[_Session]:
+    """Return consecutive memories of one session, and of one turn, together; each with the name of its project."""
     grouped: list[_Session] = []
     last_turn: str | None = None
-    for memory in objects(told, "memories"):
-        session, turn = text(memory.get("session")), text(memory.get("turn"))
-        if not grouped or grouped[-1].id != session:
-            grouped.append(_Session(session, sessions.get(session)))
+    for memory in response.memories:
+        turn = memory.turn or ""
+        if not grouped or grouped[-1].id != memory.session:
+            session = response.sessions.get(memory.session)
+            view = View(session, project_name=called(session.project, names)) if session else None
+            grouped.append(_Session(memory.session, view))
             last_turn = None
         if last_turn != turn or not grouped[-1].turns:
-            grouped[-1].turns.append(_Turn(turns.get(turn)))
+            grouped[-1].turns.append(_TurnGroup(response.turns.get(turn)))
             last_turn = turn
-        grouped[-1].turns[-1].memories.append(with_project_name(listed(memory, has_prompt=turn in turns), names))
-    for one in grouped:
-        _say_once(one)
+        title, more = title_and_more(memory, has_prompt=turn in response.turns)
+        view = View(memory, title=title, more=more, project_name=called(memory.project, names))
+        grouped[-1].turns[-1].memories.append(view)
+    for session_group in grouped:
+        _say_once(session_group)
     return grouped
 
 
-def _say_once(session: _Session) -> None:
-    """Choose where a text stands that several places have: in the memory first, then in the session's headline."""
-    headline = text(session.told.get("headline")) if session.told else ""
-    memories = [one for turn in session.turns for one in turn.memories]
-    # A session with several results is called by all of them, one after the other.
+def _say_once(group: _Session) -> None:
+    """Choose the place of a text that occurs more than once: a memory first, then the headline of the session."""
+    headline = group.session.headline if group.session else ""
+    memories = [memory for turn in group.turns for memory in turn.memories]
+    # The headline of a session with several results names all of them, one after the other.
     results = [headline] if "; " not in headline else [headline, *headline.split("; ")]
-    told = [any(_is_told(result, one) for one in memories) for result in results]
-    session.headline = "" if told[0] or all(told[1:] or [False]) else headline
-    for turn in session.turns:
-        quote = text(turn.asked.get("asked")) if turn.asked else ""
-        is_beside = is_same(quote, session.headline) or any(_is_told(quote, one) for one in turn.memories)
+    is_repeated = [any(_repeats(memory, result) for memory in memories) for result in results]
+    group.headline = "" if is_repeated[0] or all(is_repeated[1:] or [False]) else headline
+    for turn in group.turns:
+        quote = turn.turn.asked if turn.turn else ""
+        is_beside = is_same(quote, group.headline) or any(_repeats(memory, quote) for memory in turn.memories)
         turn.quote = "" if is_beside else quote
-    if not session.headline and len(session.turns) == 1:
-        session.headline, session.turns[0].quote = session.turns[0].quote, ""
+    if not group.headline and len(group.turns) == 1:
+        group.headline, group.turns[0].quote = group.turns[0].quote, ""
 
 
-def _is_told(said: str, memory: JsonObject) -> bool:
-    """Whether a memory says what somebody said, in its title or in all of it."""
-    title = text(memory.get("title"))
-    return is_same(said, title) or is_same(said, f"{title} {text(memory.get('more'))}")
+def _repeats(memory: View, said: str) -> bool:
+    """Return whether a memory repeats a text, in its title or as a whole."""
+    return is_same(said, memory.title) or is_same(said, f"{memory.title} {memory.more}")
 
 
 def _moment(day: str, at: time) -> str | None:
-    """A moment of a day of this machine's calendar; None when no day is given."""
+    """Return a time of a day in this machine's time zone; None without a day."""
     if not day:
         return None
     try:
         return datetime.combine(date.fromisoformat(day), at).astimezone().isoformat()
     except (ValueError, OverflowError):
         raise MemoryLiteError(f"{day} is no day", "write it as 2026-01-31") from None
-
-
-def _named(told: JsonObject, name: str) -> dict[str, JsonObject]:
-    return {key: value for key, value in part(told, name).items() if isinstance(value, Mapping)}

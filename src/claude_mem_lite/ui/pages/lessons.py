@@ -1,12 +1,12 @@
-"""The page of lessons: what was learned from the user's words, what is unsure, and the user's last word on both."""
+"""Page of lessons: learned lessons, unsure candidates, and the user's verdicts."""
 
 from collections.abc import Mapping
 
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.responses import Where, number, objects
+from claude_mem_lite.client.queries import Where
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import JsonObject, text, texts, users_word
-from claude_mem_lite.ui.templating import Action, Asked, id_of, render
+from claude_mem_lite.models import JsonObject, text, texts, user_origin_label
+from claude_mem_lite.ui.templating import Action, Asked, View, id_of, render
 
 _AT_ONCE = 100
 
@@ -16,26 +16,24 @@ def lessons(asked: Asked) -> str:
     found = asked.client.lessons(Where("", all_projects=True), limit=_AT_ONCE)
     names = asked.client.project_names()
 
-    def named(one: JsonObject) -> JsonObject:
-        project = text(one.get("project"))
-        return {**one, "project_name": names.get(project, project)}
-
     values = {
-        "unsure": [named(one) for one in objects(found, "unsure")],
-        "learned": [_shown(named(one)) for one in objects(found, "learned")],
+        "unsure": [View(lesson, project_name=names.get(lesson.project, lesson.project)) for lesson in found.unsure],
+        "learned": [
+            View(
+                lesson,
+                whose=user_origin_label(lesson.made_by, lesson.trust),
+                project_name=names.get(lesson.project, lesson.project),
+            )
+            for lesson in found.learned
+        ],
     }
     is_list = asked.chosen("only") == "list"
     return render("lessons_list.html" if is_list else "lessons.html", **values)
 
 
-def _shown(memory: JsonObject) -> JsonObject:
-    whose = users_word(text(memory.get("made_by")), number(memory, "trust"))
-    return {**memory, "whose": whose, "said": list(objects(memory, "said"))}
-
-
 def _accept(client: Client, given: JsonObject) -> JsonObject:
     accepted = client.accept_lessons(texts(given.get("ids")))
-    words = " ".join(f"“{text(one.get('text'))}”" for one in objects(accepted, "lessons"))
+    words = " ".join(f"“{lesson.text}”" for lesson in accepted.lessons)
     return {"message": f"Accepted, now a rule: {words}"}
 
 

@@ -1,13 +1,14 @@
-"""One memory: all that is known of it, where it came from, what became of it, and what can be done about it."""
+"""Page of one memory: its text, source, history and actions."""
 
 from collections.abc import Iterator
 
-from claude_mem_lite.client.responses import part
 from claude_mem_lite.code.syntax.anchors import read_anchor
-from claude_mem_lite.models import MAX_TEXT_LENGTH, JsonObject, text, texts
+from claude_mem_lite.errors import NotFound
+from claude_mem_lite.models import MAX_TEXT_LENGTH
+from claude_mem_lite.responses.memories import CodeFreshness, MemoryRecord
 from claude_mem_lite.ui.actions import mark_of, said
-from claude_mem_lite.ui.repeated_text import listed
-from claude_mem_lite.ui.templating import MAX_SHOWN, Asked, render, shortened
+from claude_mem_lite.ui.repeated_text import title_and_more
+from claude_mem_lite.ui.templating import MAX_SHOWN, Asked, View, render, shortened
 
 _MAX_FACT_LENGTH = 1_000
 _MAX_FACTS = 50
@@ -19,63 +20,52 @@ _FRESHNESS = {
 
 
 def memory(asked: Asked) -> str:
-    """The page, or all of a long text."""
-    story = asked.client.story(asked.path["id"])
-    told = asked.client.record(text(story.get("id")))
+    """Return the page, or the whole text of a memory."""
+    history = asked.client.history(asked.path["id"])
+    record = asked.client.record(history.id)
+    if not isinstance(record, MemoryRecord):
+        raise NotFound(f"{asked.path['id']} is not a memory", "the feed leads to memories")
     if asked.chosen("all"):
-        return render("memory_whole.html", memory=told, text=shortened(said(told), is_all=True))
+        return render("memory_whole.html", memory=record, text=shortened(said(record), is_all=True))
+    freshness = record.freshness or CodeFreshness()
     return render(
         "memory.html",
-        memory={**told, "verdict": text(part(told, "freshness").get("verdict"))},
-        project=story.get("project"),
-        story=story,
-        **_words(told, has_prompt=story.get("turn") is not None),
-        anchors=list(_anchors(told)),
-        freshness=_freshness(told),
-        reasons=_reasons(told),
-        mark=mark_of(told),
+        memory=_shown(record, verdict=freshness.verdict, has_prompt=history.turn is not None),
+        project=history.project,
+        history=history,
+        anchors=list(_anchors(record)),
+        freshness=_FRESHNESS.get(freshness.verdict, ""),
+        reasons=freshness.reasons,
+        mark=mark_of(record),
     )
 
 
-def _words(told: JsonObject, *, has_prompt: bool) -> dict[str, object]:
-    """What it says, as much of it as is shown, and as it is edited; what is too long is not edited here. What was asked
-    is left out where the page quotes the prompt."""
-    detail = text(told.get("detail"))
-    shown = listed(told, has_prompt=has_prompt)
-    summary = text(shown.get("more"))
-    whole = said(told)
-    facts = texts(told.get("facts"))
-    return {
-        "title": text(shown.get("title")),
-        "summary": shortened(summary),
-        "detail": shortened(detail, most=max(MAX_SHOWN - len(summary), 0)),
-        "facts": [fact[:_MAX_FACT_LENGTH] for fact in facts[:_MAX_FACTS]],
-        "length": len(whole),
-        "is_cut": len(summary) + len(detail) > MAX_SHOWN
+def _shown(record: MemoryRecord, *, verdict: str, has_prompt: bool) -> View:
+    """Return a memory with its text as shown and as edited; a text beyond the limit cannot be edited on the page."""
+    title, summary = title_and_more(record, has_prompt=has_prompt)
+    whole = said(record)
+    facts, detail = record.facts, record.detail
+    return View(
+        record,
+        verdict=verdict,
+        headline=title,
+        shown_summary=shortened(summary),
+        shown_detail=shortened(detail, most=max(MAX_SHOWN - len(summary), 0)),
+        shown_facts=[fact[:_MAX_FACT_LENGTH] for fact in facts[:_MAX_FACTS]],
+        length=len(whole),
+        is_cut=len(summary) + len(detail) > MAX_SHOWN
         or len(facts) > _MAX_FACTS
         or any(len(fact) > _MAX_FACT_LENGTH for fact in facts),
-        "edited": whole,
-        "is_editable": len(whole) <= MAX_TEXT_LENGTH and len(text(told.get("title"))) <= _MAX_FACT_LENGTH,
-    }
+        edited=whole,
+        is_editable=len(whole) <= MAX_TEXT_LENGTH and len(record.title) <= _MAX_FACT_LENGTH,
+    )
 
 
-def _anchors(told: JsonObject) -> Iterator[tuple[str, str]]:
-    """What ties it to something outside, as what it is and its name."""
-    for written in texts(told.get("anchors")):
+def _anchors(record: MemoryRecord) -> Iterator[tuple[str, str]]:
+    """Return the anchors of a memory, each as type and name."""
+    for written in record.anchors:
         if code := read_anchor(written):
             yield ("code" if code.name else "file"), f"{code.file}: {code.name}" if code.name else code.file
         else:
             kind, _, name = written.partition(":")
             yield kind, name
-
-
-def _freshness(told: JsonObject) -> str:
-    found = told.get("freshness")
-    if not isinstance(found, dict):
-        return ""
-    return _FRESHNESS.get(text(found.get("verdict")), "")
-
-
-def _reasons(told: JsonObject) -> tuple[str, ...]:
-    found = told.get("freshness")
-    return texts(found.get("reasons")) if isinstance(found, dict) else ()

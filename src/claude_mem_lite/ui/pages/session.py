@@ -1,15 +1,17 @@
-"""One session: what it was about, what was asked in it and remembered of it, and what it was given. And one turn."""
+"""Pages of one session and of one turn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from claude_mem_lite.client.client import quoted
-from claude_mem_lite.client.responses import Where, objects, part
+from claude_mem_lite.client.base import quoted
+from claude_mem_lite.client.queries import Where
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import JsonObject, text, texts
+from claude_mem_lite.models import SessionSummary
+from claude_mem_lite.responses.analytics import ShownReceipt
+from claude_mem_lite.responses.records import SessionRecord, TimelineItem, TurnRecord
 from claude_mem_lite.ui import templating
-from claude_mem_lite.ui.repeated_text import beyond, listed
-from claude_mem_lite.ui.templating import Asked, render, shortened
+from claude_mem_lite.ui.repeated_text import beyond, title_and_more
+from claude_mem_lite.ui.templating import Asked, View, render, shortened
 
 _TURNS_AT_ONCE = 50
 _ITEMS_AT_ONCE = 200
@@ -36,10 +38,10 @@ _MOMENTS = {
 
 @dataclass(slots=True)
 class _Turn:
-    """What was asked and answered, if that is kept, and what was remembered after it."""
+    """Turn, if it is stored, with the memories after it."""
 
-    said: JsonObject | None
-    memories: list[JsonObject] = field(default_factory=list)
+    said: View | None
+    memories: list[View] = field(default_factory=list)
 
     @property
     def items(self) -> int:
@@ -47,102 +49,106 @@ class _Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
-    """One context that the session was given."""
+class _Timeline:
+    """Part of the turns of a session, and the address of the next part."""
 
-    told: JsonObject
+    turns: Sequence[_Turn]
+    next: str
+    is_rest: bool
+    """The part is not the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Context that the session was given."""
+
+    receipt: ShownReceipt
     when: str
     used: int
     is_judged: bool
 
 
 def session(asked: Asked) -> str:
-    """The page, or the turns that follow in its timeline."""
-    told = asked.client.record(asked.path["id"])
-    if told.get("kind") != "session":
+    """Return the page, or the next turns of its timeline."""
+    record = asked.client.record(asked.path["id"])
+    if not isinstance(record, SessionRecord):
         raise NotFound(f"{asked.path['id']} is not a session", "the feed leads to sessions")
-    id_ = text(told.get("session"))
-    timeline = _timeline(asked, id_)
+    timeline = _timeline(asked, record.session)
     if asked.chosen("only") == "turns":
-        return render("session_turns.html", **timeline)
-    given = [_given(one) for one in asked.client.receipts(Where(""), session=id_, limit=_MAX_RECEIPTS)]
+        return render("session_turns.html", timeline=timeline)
+    receipts = asked.client.receipts(Where(""), session=record.session, limit=_MAX_RECEIPTS)
+    given = [_given(receipt) for receipt in receipts]
     return render(
         "session.html",
-        **timeline,
-        session=told,
-        id=id_,
-        project=templating.find(asked.client, text(told.get("project"))),
-        title=text(told.get("title")) or "A session without a headline",
-        prose=_prose(told),
-        lists=_lists(told),
+        timeline=timeline,
+        session=record,
+        id=record.session,
+        project=templating.find(asked.client, record.project),
+        title=record.title or "A session without a headline",
+        prose=_prose(record.summary),
+        lists=_lists(record.summary),
         given=given[::-1],
-        items=sum(len(objects(one.told, "items")) for one in given),
-        used=sum(one.used for one in given),
+        items=sum(len(context.receipt.items) for context in given),
+        used=sum(context.used for context in given),
     )
 
 
 def turn(asked: Asked) -> str:
-    """What was asked and answered in one turn, in full if that is asked for."""
-    told = asked.client.record(asked.path["id"])
-    if told.get("kind") != "turn":
+    """Return prompt and answer of one turn, in full on request."""
+    record = asked.client.record(asked.path["id"])
+    if not isinstance(record, TurnRecord):
         raise NotFound(f"{asked.path['id']} is not a turn", "the page of a session leads to its turns")
     is_all = bool(asked.chosen("all"))
-    question, answer = (shortened(text(told.get(name)), is_all=is_all) for name in ("asked", "answered"))
-    return render("turn.html", turn=told, question=question, answer=answer)
+    question, answer = (shortened(whole, is_all=is_all) for whole in (record.asked, record.answered))
+    return render("turn.html", turn=record, question=question, answer=answer)
 
 
-def _timeline(asked: Asked, id_: str) -> dict[str, object]:
-    """Some turns, from the item on that was asked for, and where the next begin."""
+def _timeline(asked: Asked, id_: str) -> _Timeline:
+    """Return turns from the requested item on, and the address of the next ones."""
     begin = asked.chosen("from")
     start = int(begin) if begin.isascii() and begin.isdigit() and len(begin) < 9 else 0
     items = asked.client.timeline_of_session(id_, skip=start, limit=_ITEMS_AT_ONCE)
     turns = _turns(items)
-    # Of the last one there may be more than was told: it is shown with what follows, unless it is all there is.
+    # The last turn may be incomplete: it is shown with the next ones, unless it is the only turn.
     whole = turns if len(items) < _ITEMS_AT_ONCE or len(turns) == 1 else turns[:-1]
     shown = whole[:_TURNS_AT_ONCE]
-    end = start + sum(one.items for one in shown)
+    end = start + sum(turn.items for turn in shown)
     has_more = end < start + len(items) or len(items) == _ITEMS_AT_ONCE
-    return {
-        "turns": shown,
-        "next": f"/sessions/{quoted(id_)}?from={end}&only=turns" if has_more else "",
-        "is_rest": start > 0,
-    }
+    following = f"/sessions/{quoted(id_)}?from={end}&only=turns" if has_more else ""
+    return _Timeline(shown, following, is_rest=start > 0)
 
 
-def _turns(items: Sequence[JsonObject]) -> list[_Turn]:
-    """What was remembered stands behind the turn it was made in: they have the same time."""
+def _turns(items: Sequence[TimelineItem]) -> list[_Turn]:
+    """Return turns with their memories: a memory has the time of its turn, and stands behind it."""
     found: list[_Turn] = []
     for item in items:
-        if item.get("kind") == "turn":
-            more = beyond(text(item.get("title")), text(item.get("summary")))
-            found.append(_Turn({**item, "more": more}))
+        if item.kind == "turn":
+            found.append(_Turn(View(item, more=beyond(item.title, item.summary))))
             continue
         if not found:
             found.append(_Turn(None))
-        found[-1].memories.append(listed(item, has_prompt=found[-1].said is not None))
+        title, more = title_and_more(item, has_prompt=found[-1].said is not None)
+        found[-1].memories.append(View(item, title=title, more=more))
     return found
 
 
-def _prose(told: JsonObject) -> dict[str, str]:
-    """The parts of the summary that are prose and say something, by their headings."""
-    summary = part(told, "summary")
-    return {heading: said for name, heading in _PROSE.items() if (said := text(summary.get(name)).strip())}
+def _prose(summary: SessionSummary) -> dict[str, str]:
+    """Return the prose of a summary by headings, without empty parts."""
+    return {heading: prose for name, heading in _PROSE.items() if (prose := getattr(summary, name).strip())}
 
 
-def _lists(told: JsonObject) -> dict[str, tuple[str, ...]]:
-    """Those that are lists, and the notes."""
-    summary = part(told, "summary")
-    found = {heading: items for name, heading in _LISTS.items() if (items := texts(summary.get(name)))}
-    notes = tuple(line.strip() for line in text(summary.get("notes")).splitlines() if line.strip())
+def _lists(summary: SessionSummary) -> dict[str, tuple[str, ...]]:
+    """Return the lists of a summary by headings, and the notes."""
+    found = {heading: items for name, heading in _LISTS.items() if (items := getattr(summary, name))}
+    notes = tuple(line.strip() for line in summary.notes.splitlines() if line.strip())
     return {**found, "Notes": notes} if notes else found
 
 
-def _given(told: JsonObject) -> _Given:
-    outcomes = [item.get("outcome") for item in objects(told, "items")]
-    moment = text(told.get("moment"))
+def _given(receipt: ShownReceipt) -> _Given:
+    outcomes = [item.outcome for item in receipt.items]
     return _Given(
-        told,
-        _MOMENTS.get(moment, f"At {moment}"),
+        receipt,
+        _MOMENTS.get(receipt.moment, f"At {receipt.moment}"),
         used=outcomes.count("used"),
         is_judged=any(outcomes),
     )

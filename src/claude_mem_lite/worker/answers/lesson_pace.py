@@ -1,11 +1,11 @@
-"""Pace of the questions that agents are asked about unsure candidates: seldom, and only with what they need loaded."""
+"""Pace of the questions that agents are asked about unsure candidates: seldom, and only with loaded weights."""
 
 import sqlite3
 import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from claude_mem_lite.compress.lessons.scorer import is_loaded
+from claude_mem_lite.compress.lessons.candidates import is_loaded
 from claude_mem_lite.knowledge.lessons import collection
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import turns
@@ -22,8 +22,8 @@ class _Claim:
     count: int
 
 
-class Questions:
-    """Pace of the questions of each session, with those that the database does not know yet. Any thread may ask."""
+class QuestionPace:
+    """Pace of the questions of each session, including unrecorded ones. Any thread may ask."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -31,27 +31,27 @@ class Questions:
         self._is_wanted = threading.Event()
 
     def want(self) -> None:
-        """Have what a question needs loaded when the worker has nothing else to do."""
+        """Have the weights loaded when the worker has nothing else to do."""
         self._is_wanted.set()
 
     def is_ready(self) -> bool:
-        """Return whether a question can be made within the time of a prompt; if not, it can at one of the next."""
+        """Return whether a question can be built within the time of a prompt; if not, have the weights loaded."""
         if not is_loaded():
             self.want()
         return is_loaded()
 
     def prepare(self) -> None:
-        """Load what a question needs, if it is wanted and not there. Called by the job thread."""
+        """Load the weights if they are wanted and missing. For the job thread alone."""
         if self._is_wanted.is_set() and not is_loaded():
             collection.unsure(_ANY_PROMPT, "")
         self._is_wanted.clear()
 
     def may_ask(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
-        """Return whether a session may be asked with this prompt."""
+        """Return whether a session may be asked with the current prompt."""
         return self._next(db, session, now) is not None
 
     def claim(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
-        """Take the one question that a session may be asked now; False when another prompt has taken it."""
+        """Take the question that a session may be asked now; return False when another prompt was faster."""
         with self._lock:
             claim = self._next(db, session, now)
             if claim is None:

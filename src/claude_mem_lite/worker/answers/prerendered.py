@@ -1,4 +1,4 @@
-"""Start contexts rendered ahead, for hooks that find no worker in time: one file a folder, with dates."""
+"""Start contexts rendered ahead, for hooks that get no answer in time: a file for each folder, with dates."""
 
 import contextlib
 import json
@@ -12,23 +12,24 @@ from datetime import datetime
 
 from claude_mem_lite.agents.adapters import claude_reply
 from claude_mem_lite.code.freshness.checkout_view import Checkout
-from claude_mem_lite.code.freshness.scanner import time_for_context
-from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.freshness.scanner import context_budget
+from claude_mem_lite.code.freshness.time_budget import CpuBudget
 from claude_mem_lite.config import Config, in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.presets import chosen
-from claude_mem_lite.context.request import Occasion, Search
+from claude_mem_lite.context.presets import find_preset
+from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.hook.kernel import folder_identity
-from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, ReceiptItem, text, texts
+from claude_mem_lite.limits import LIMITS, Limits
+from claude_mem_lite.models import Event, JsonObject, JsonValue, Location, Receipt, ReceiptItem, text, texts
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
-from claude_mem_lite.store.projects.listing import folders as folders_of_project
 from claude_mem_lite.store.projects.lookup import locate
+from claude_mem_lite.store.projects.rows import project_folders as folders_of_project
 
 _MAX_FOLDERS = 20
 _NAME = re.compile(r"[0-9a-f]{8}(?:\.tmp)?")
 Connect = Callable[[], sqlite3.Connection]
-See = Callable[[sqlite3.Connection, Place, LookTime], Checkout]
+See = Callable[[sqlite3.Connection, Location, CpuBudget], Checkout]
 log = logging.getLogger(__name__)
 
 
@@ -41,22 +42,23 @@ def refresh(
     now: datetime,
     see: See,
     search: Search | None = None,
+    limits: Limits = LIMITS,
 ) -> None:
     """Render the folders where sessions of these projects last worked; '' stands for every project."""
     folders = {folder for project in projects for folder in _folders(db, project or None)}
     for excluded in [folder for folder in folders if is_excluded(config, folder)]:
         folders.discard(excluded)
-        with contextlib.suppress(OSError):  # of before it was
+        with contextlib.suppress(OSError):  # rendered before the folder was excluded
             home.rendered_for(excluded).unlink()
-    look_time = time_for_context()  # for all of them: whoever waits for the job thread waits for this
+    cpu_budget = context_budget(limits)  # for all folders together, because requests wait for the job thread
     for folder in sorted(folders):
-        identity = _identity(folder)  # first: another folder may be put in its place meanwhile
+        identity = _identity(folder)  # first: the folder may be replaced meanwhile
         place = locate(db, folder)
         here = in_folder(config, folder)
-        checkout = see(db, place, look_time)
-        # Without the line about saving: which agent will start here, and with which permissions, is not known yet.
-        occasion = Occasion(place, now, dated=True, checkout=checkout, search=search)
-        context = build(connect, occasion, here.budget_tokens, chosen(here))
+        checkout = see(db, place, cpu_budget)
+        # Without the line about saving: the agent and its permissions are not known yet.
+        context_request = ContextRequest(place, now, dated=True, checkout=checkout, search=search, limits=limits)
+        context = build(connect, context_request, here.budget_tokens, find_preset(here))
         try:
             _write(home, folder, identity, context, now)
         except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file
@@ -64,36 +66,37 @@ def refresh(
 
 
 def _folders(db: sqlite3.Connection, project: str | None) -> list[str]:
-    """Return where sessions of a project last worked, and its folders where none did yet, as after a move."""
+    """Return the folders where sessions of a project last worked, then its other folders, as after a move."""
     worked_in = sessions.folders(db, project=project, limit=_MAX_FOLDERS)
     inside = [f"{folder}/" for folder in worked_in]
-    others = [one for one in folders_of_project(db, project) if not any(at.startswith(f"{one}/") for at in inside)]
+    all_folders = folders_of_project(db, project)
+    others = [folder for folder in all_folders if not any(path.startswith(f"{folder}/") for path in inside)]
     return [*worked_in, *others[:_MAX_FOLDERS]]
 
 
 def clear(home: Home) -> None:
-    """Remove what was rendered: it may hold what is to be forgotten."""
+    """Remove all rendered contexts: they may hold memories that are to be forgotten."""
     for path in home.rendered.iterdir() if home.rendered.is_dir() else ():
         if _NAME.fullmatch(path.name):
-            with contextlib.suppress(OSError):  # a folder, say: not of our making
+            with contextlib.suppress(OSError):  # a folder of the user, say
                 path.unlink()
 
 
-def receipt_of(told: JsonObject, event: Event, place: Place, given_at: datetime) -> Receipt:
-    """The receipt of a rendered context, from what the hook found beside it and left in its note."""
+def receipt_of(header: JsonObject, event: Event, place: Location, given_at: datetime) -> Receipt:
+    """Return the receipt of a rendered context, from the header of its file that the hook left in its note."""
     try:
-        built_at = datetime.fromisoformat(text(told.get("built_at")))
+        built_at = datetime.fromisoformat(text(header.get("built_at")))
     except ValueError:
         built_at = given_at
-    tokens, budget = told.get("tokens"), told.get("budget")
+    tokens, budget = header.get("tokens"), header.get("budget")
     return Receipt(
         spool_name=event.name,
         session=event.session,
         project=place.project,
         moment=event.source or "startup",
-        items=_items(told.get("items")),
-        layers=texts(told.get("layers")),
-        layers_skipped=texts(told.get("layers_skipped")),
+        items=_items(header.get("items")),
+        layers=texts(header.get("layers")),
+        layers_skipped=texts(header.get("layers_skipped")),
         tokens=tokens if isinstance(tokens, int) else 0,
         budget=budget if isinstance(budget, int) else 0,
         build_ms=0.0,
@@ -103,16 +106,16 @@ def receipt_of(told: JsonObject, event: Event, place: Place, given_at: datetime)
 
 
 def _items(given: JsonValue) -> tuple[ReceiptItem, ...]:
-    """The items as they were written beside a rendered context; odd ones are left out, as a file may be damaged."""
+    """Return the items of a header; invalid items are left out, because a file may be damaged."""
     found = []
-    for one in given if isinstance(given, list) else ():
-        if isinstance(one, dict) and text(one.get("source")):
-            tokens, score = one.get("tokens"), one.get("score")
+    for item in given if isinstance(given, list) else ():
+        if isinstance(item, dict) and text(item.get("source")):
+            tokens, score = item.get("tokens"), item.get("score")
             found.append(
                 ReceiptItem(
-                    source=text(one.get("source")),
-                    layer=text(one.get("layer")),
-                    reason=text(one.get("reason")),
+                    source=text(item.get("source")),
+                    layer=text(item.get("layer")),
+                    reason=text(item.get("reason")),
                     tokens=tokens if isinstance(tokens, int) else 0,
                     score=float(score) if isinstance(score, int | float) else None,
                 )
@@ -121,7 +124,7 @@ def _items(given: JsonValue) -> tuple[ReceiptItem, ...]:
 
 
 def is_there(home: Home, folder: str) -> bool:
-    """Return whether something is rendered for a folder, and for the repository that stands there now."""
+    """Return whether a context is rendered for a folder and its current repository."""
     try:
         with home.rendered_for(folder).open("rb") as file:
             return [file.readline(), file.readline()] == [b"%b\n" % os.fsencode(folder), b"%b\n" % _identity(folder)]
@@ -130,7 +133,8 @@ def is_there(home: Home, folder: str) -> bool:
 
 
 def _identity(folder: str) -> bytes:
-    """Return what the hook compares, lest another project in the folder's place be told of this one; b"" of none."""
+    """Return the identity that the hook compares, so that another project in the same folder gets nothing; b"" if
+    the folder has none."""
     try:
         return folder_identity(os.fsencode(folder))
     except (OSError, ValueError):
@@ -138,16 +142,16 @@ def _identity(folder: str) -> bytes:
 
 
 def _write(home: Home, folder: str, identity: bytes, context: Context, now: datetime) -> None:
-    """Four parts: the folder, its identity, what the receipt will say, and the bytes to print."""
+    """Write a file of four parts: folder, identity, header for the receipt, bytes to print."""
     path = home.rendered_for(folder)
     if not context.text or not identity or "\n" in folder:
         path.unlink(missing_ok=True)
         return
-    told = {
+    header = {
         "built_at": now.isoformat(),
         "items": [asdict(item) for item in context.items],
         "layers": context.layers,
-        "layers_skipped": [one.written() for one in context.layers_skipped],
+        "layers_skipped": [layer.to_text() for layer in context.layers_skipped],
         "tokens": context.tokens,
         "budget": context.budget,
     }
@@ -157,5 +161,5 @@ def _write(home: Home, folder: str, identity: bytes, context: Context, now: date
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "wb") as file:
         reply = claude_reply("SessionStart", context.text)
-        file.write(b"\n".join((os.fsencode(folder), identity, json.dumps(told).encode(), reply)))
+        file.write(b"\n".join((os.fsencode(folder), identity, json.dumps(header).encode(), reply)))
     fresh.rename(path)

@@ -1,6 +1,6 @@
-"""From what was found for a moment to what the hook prints: given once, within the budget, and only to who waits.
+"""Reply to a hook with its receipt: every memory once, within budget and deadline.
 
-Receipts of what is given at any moment: made with the answer, given once the agent has it."""
+A receipt is stored with the reply, and counts as given once the hook has printed the reply."""
 
 import logging
 import sqlite3
@@ -12,19 +12,23 @@ from datetime import datetime
 from typing import NamedTuple
 
 from claude_mem_lite.agents.adapters import reply
-from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Event, HookMoment, Place, Receipt, ReceiptItem
+from claude_mem_lite.models import Event, HookTrigger, Location, Receipt, ReceiptItem
 from claude_mem_lite.store import receipts
 from claude_mem_lite.store.projects import lookup
-from claude_mem_lite.worker.answers.hook_request import LaterCheckout, Waiting
-from claude_mem_lite.worker.answers.in_flight import Known
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.answers.hook_request import HookRequest, LazyCheckoutView
+from claude_mem_lite.worker.answers.in_flight import SessionInjections
+from claude_mem_lite.worker.services import Services
+
+MIN_LEFT_TO_ASK_S = 0.06
+"""Minimum of time for a question: loading the vectors again takes half of it."""
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """An answer; without text there is none."""
+class HookAnswer:
+    """Built answer; without text the hook gets no reply."""
 
     text: str
     items: tuple[ReceiptItem, ...]
@@ -34,8 +38,8 @@ class Made:
     layers_skipped: tuple[str, ...] = ()
 
 
-class Weighing(NamedTuple):
-    """What was thought of for a moment; `left_out` says why it is not given."""
+class ScoredCandidate(NamedTuple):
+    """Candidate of an answer, for the log; `left_out` is the reason why it was not chosen."""
 
     id: str
     source: str
@@ -43,8 +47,8 @@ class Weighing(NamedTuple):
     left_out: str = ""
 
 
-def receipt_of_event(event: Event, project: str, moment: str, made: Made, now: datetime) -> Receipt:
-    """The receipt of what the hook of an event is given; its layers are what its items came from."""
+def receipt_of_event(event: Event, project: str, moment: str, made: HookAnswer, now: datetime) -> Receipt:
+    """Return the receipt of an answer to an event; its layers are those of the items."""
     return Receipt(
         spool_name=event.name,
         session=event.session,
@@ -60,10 +64,10 @@ def receipt_of_event(event: Event, project: str, moment: str, made: Made, now: d
     )
 
 
-def record(loop: Loop, receipt: Receipt, *, later: bool = False) -> Future[None]:
-    """Keep a receipt; it counts as given only once whoever prints it has confirmed it.
+def record(services: Services, receipt: Receipt, *, later: bool = False) -> Future[None]:
+    """Store a receipt; only `mark_printed` makes it count as given.
 
-    `later`: not before that. The job thread would compete with the answer for the interpreter."""
+    `later`: not before the reply. The job thread would compete with the reply for the interpreter."""
 
     def write(db: sqlite3.Connection) -> None:
         with atomic(db):
@@ -79,79 +83,78 @@ def record(loop: Loop, receipt: Receipt, *, later: bool = False) -> Future[None]
             },
         )
 
-    return loop.call(write, later=later)
+    return services.writes.execute_write(write, later=later)
 
 
-def explain(event: Event, moment: HookMoment, weighed: Sequence[Weighing], why_silent: str = "") -> None:
-    """One line in the log for whoever looks for mistakes: ids and scores, no word of a prompt or a memory."""
+def explain(event: Event, moment: HookTrigger, weighed: Sequence[ScoredCandidate], why_silent: str = "") -> None:
+    """Log the candidates of an answer, for debugging: ids and scores, no text of a prompt or a memory."""
     log.info(
         "answer explained",
         extra={
             "session": event.session,
             "event": event.name,
             "moment": moment,
-            "weighed": [one._asdict() for one in weighed],
+            "weighed": [candidate._asdict() for candidate in weighed],
             "why_silent": why_silent,
         },
     )
 
 
-def mark_printed(loop: Loop, name: str) -> Future[None]:
-    """The answer of this name has reached the agent, printed by a hook or sent: now it counts as given."""
-    loop.on_their_way.note_printed(name)
-    now = loop.clock()
+def mark_printed(services: Services, name: str) -> Future[None]:
+    """Count the answer of a name as given: a hook has printed it, or the MCP server has sent it."""
+    services.in_flight.note_printed(name)
+    now = services.clock()
 
     def mark(db: sqlite3.Connection) -> None:
         with atomic(db):
             receipts.mark_injected(db, name, now)
 
-    return loop.call(mark)
+    return services.writes.execute_write(mark)
 
 
-Make = Callable[[sqlite3.Connection, Occasion, Known], Made]
-Ask = Callable[[sqlite3.Connection, Place], str]
-"""A question to the agent that is added to the answer, '' mostly; no receipt tells of it."""
-MIN_LEFT_TO_ASK_S = 0.06
-"""The time that must be left for a question: the vectors may have to be loaded again, which takes half of it."""
-log = logging.getLogger(__name__)
+Make = Callable[[sqlite3.Connection, ContextRequest, SessionInjections], HookAnswer]
+Ask = Callable[[sqlite3.Connection, Location], str]
+"""Question to the agent at the end of the answer, mostly ''; without a receipt."""
 
 
-def _nothing(_db: sqlite3.Connection, _place: Place) -> str:
+def _nothing(_db: sqlite3.Connection, _place: Location) -> str:
     return ""
 
 
-def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make, ask: Ask = _nothing) -> bytes | None:
-    """The reply to an event, with its receipt; None when there is nothing to say, or nobody waits for it any more."""
-    loop = waiting.loop
-    now = loop.clock()
-    with closing(loop.readers.open()) as db:
+def reply_once(
+    request: HookRequest, event: Event, moment: HookTrigger, make: Make, ask: Ask = _nothing
+) -> bytes | None:
+    """Return the reply to an event, and store its receipt; None without an answer, or after the deadline."""
+    services = request.services
+    now = services.clock()
+    with closing(services.readers.open()) as db:
         place = lookup.locate(db, event.cwd)
-        while not waiting.is_over():
-            known = loop.on_their_way.known(db, event.session)
-            # After a compaction its own work of before may be told; that of since then is among what it knows.
+        while not request.is_over():
+            known = services.in_flight.known(db, event.session)
+            # After a compaction earlier work of the session may be given; later work is among the known ids.
             session = "" if known.was_compacted else event.session
-            occasion = Occasion(
-                place, now, session, checkout=LaterCheckout(loop, db, place), until=waiting.until_monotonic()
+            context_request = ContextRequest(
+                place, now, session, checkout=LazyCheckoutView(services, db, place), deadline=request.deadline()
             )
-            made = make(db, occasion, known)
-            if waiting.is_over():
+            made = make(db, context_request, known)
+            if request.is_over():
                 return None
             if not made.text:
-                question = _question(waiting, ask, db, place)
+                question = _question(request, ask, db, place)
                 return reply(event, question) if question else None
             ids = [item.source for item in made.items]
-            if loop.on_their_way.claim(event.name, event.session, ids, made.tokens, now, known):
-                record(loop, receipt_of_event(event, place.project, moment, made, now), later=True)
-                return reply(event, "\n".join(filter(None, (made.text, _question(waiting, ask, db, place)))))
+            if services.in_flight.claim(event.name, event.session, ids, made.tokens, now, known):
+                record(services, receipt_of_event(event, place.project, moment, made, now), later=True)
+                return reply(event, "\n".join(filter(None, (made.text, _question(request, ask, db, place)))))
     return None
 
 
-def _question(waiting: Waiting, ask: Ask, db: sqlite3.Connection, place: Place) -> str:
-    """Return the question, '' when it fails or comes too late: the memories of the answer are claimed already."""
-    if waiting.left_s() < MIN_LEFT_TO_ASK_S:
+def _question(request: HookRequest, ask: Ask, db: sqlite3.Connection, place: Location) -> str:
+    """Return the question; '' when it fails or comes too late, because the memories of the answer are claimed."""
+    if request.left_s() < MIN_LEFT_TO_ASK_S:
         return ""
     try:
         return ask(db, place)
-    except Exception:  # whatever it is, the prompt is answered without a question
+    except Exception:  # whatever the reason, the prompt is answered without a question
         log.exception("a question failed; the prompt is answered without")
         return ""

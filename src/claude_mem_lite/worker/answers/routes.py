@@ -1,5 +1,4 @@
-"""What hooks tell the worker, and what they are answered. Needs nothing of the API, which is not imported yet when the
-first session starts."""
+"""Routes for hooks. They need nothing of the API, which is imported later than the first session starts."""
 
 import asyncio
 
@@ -12,11 +11,10 @@ from starlette.routing import Route
 from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.event_names import agent_of, is_spool_name, new_name
 from claude_mem_lite.worker.answers import prompt, reply, session_start, tool_use
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 
 _SOON_S = 0.05
-# Threads of their own: a session that starts does not stand behind two hundred searches, nor a prompt behind sessions
-# that start and wait for the inbox.
+# Separate threads: the start of a session must not wait for two hundred searches, nor a prompt for starting sessions.
 _HOOKS_AT_ONCE = 8
 _ANSWERS = {
     "UserPromptSubmit": prompt.prompt_context,
@@ -26,77 +24,77 @@ _ANSWERS = {
 
 
 def prepare(app: Starlette) -> None:
-    """Give an application over a job loop what the routes of hooks need."""
+    """Add to an application the state that the routes of hooks need."""
     app.state.wake_due = False
     app.state.for_starts = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
     app.state.for_hooks = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
 
 
-def running(request: Request) -> Loop:
-    """The job loop that a request is for, which notes that somebody asked."""
-    loop = request.app.state.loop
-    assert isinstance(loop, Loop)
-    loop.activity.note_request()
-    return loop
+def running(request: Request) -> Services:
+    """Return the services for a request, and note the request as activity."""
+    services = request.app.state.services
+    assert isinstance(services, Services)
+    services.activity.note_request()
+    return services
 
 
 async def _printed(request: Request) -> Response:
-    """A hook has printed the answer to the event it names."""
-    loop = running(request)
+    """Note that a hook has printed its answer."""
+    services = running(request)
     name = request.headers.get("x-spool", "")
-    reply.mark_printed(loop, name)
-    loop.telling.note_printed(name)
+    reply.mark_printed(services, name)
+    services.notices.note_printed(name)
     return Response(status_code=204)
 
 
 async def _event(request: Request) -> Response:
-    """An event is in the spool, or here in the body when it could be written nowhere.
+    """Answer an event from the spool, or from the body when the hook could write no file.
 
-    Behind its name may stand that of its agent."""
-    loop = running(request)
+    The name of the agent may follow the name of the event."""
+    services = running(request)
     label: str = request.path_params["event"]
     event = label.partition("_")[0]
     name = request.headers.get("x-spool", "")
-    # Most hooks send no body and are gone already; asking for it would raise.
+    # Most hooks send no body and are gone already; reading a body would raise.
     body = await request.body() if request.headers.get("content-length", "0") != "0" else b""
     if body:
-        name = name if is_spool_name(name) else new_name(label, loop.clock())
-        loop.hold(name, body)
+        name = name if is_spool_name(name) else new_name(label, services.clock())
+        services.intake.hold(name, body)
     elif event in TURN_ENDS:
-        loop.wake()
+        services.writes.wake()
     try:
-        reply = await _answer(request.app, loop, event, name, body) if is_spool_name(name) else None
+        reply = await _answer(request.app, services, event, name, body) if is_spool_name(name) else None
     finally:
-        _wake_soon(request.app, loop)
+        _wake_soon(request.app, services)
     return Response(reply, media_type="application/json") if reply else Response(status_code=204)
 
 
-async def _answer(app: Starlette, loop: Loop, event: str, name: str, body: bytes) -> bytes | None:
+async def _answer(app: Starlette, services: Services, event: str, name: str, body: bytes) -> bytes | None:
     if event == "SessionStart":
         return await anyio.to_thread.run_sync(
-            session_start.start_context, loop, name, body, limiter=app.state.for_starts
+            session_start.start_context, services, name, body, limiter=app.state.for_starts
         )
     answer = tool_use.either_context if event == "PostToolUse" and agent_of(name) else _ANSWERS.get(event)
     if answer:
-        return await anyio.to_thread.run_sync(answer, loop, name, body, limiter=app.state.for_hooks)
+        return await anyio.to_thread.run_sync(answer, services, name, body, limiter=app.state.for_hooks)
     return None
 
 
-def _wake_soon(app: Starlette, loop: Loop) -> None:
-    """Wake the job loop once for all the events of a moment, after they have been answered.
+def _wake_soon(app: Starlette, services: Services) -> None:
+    """Wake the job loop once for all events of a moment, after the answers.
 
-    At once it would compete with the answer for the interpreter, and commit each event by itself."""
+    An immediate pass would compete with the answers for the interpreter, and commit every event alone."""
     if not app.state.wake_due:
         app.state.wake_due = True
 
         def wake() -> None:
             app.state.wake_due = False
-            loop.wake()
+            services.writes.wake()
 
         asyncio.get_running_loop().call_later(_SOON_S, wake)
 
 
-# Async handlers: by way of a thread, a hook that does not wait would be gone before its request is looked at.
+# Async handlers: with a thread, a hook that does not wait would be gone before its request is read.
 ROUTES = (
     Route("/hook/printed", _printed, methods=["POST"]),
     Route("/hook/{event}", _event, methods=["POST"]),

@@ -1,5 +1,5 @@
-"""The one word to the user when a session starts: what was recovered since the last one, or that settings which
-cannot be read stop everything. The model never sees it."""
+"""Notices to the user at the start of a session: recoveries since the last session, or settings that cannot be read.
+The model never sees a notice."""
 
 import json
 import os
@@ -14,60 +14,60 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.timestamps import Clock
 
 _SETTINGS = "settings"
-"""In the place of a recovery's id."""
-TELL_AGAIN_S = 86_400
+"""Id of the notice about settings, in place of the id of a recovery."""
+SHOW_AGAIN_S = 86_400
 
 
-class Telling:
-    """What answers tell the user, until their hooks have printed it. Any thread may ask."""
+class UserNotices:
+    """Notices in answers, until hooks have printed them. Any thread may ask."""
 
     def __init__(self, home: Home, clock: Clock) -> None:
         self._home = home
         self._clock = clock
         self._lock = threading.Lock()
-        self._on_its_way: dict[str, list[str]] = {}
-        """The ids of recoveries, by the names of the answers."""
+        self._in_flight: dict[str, list[str]] = {}
+        """Ids of recoveries by the names of the answers."""
 
     def with_news(self, event: Event, answer: bytes | None) -> bytes | None:
-        """The answer to a session that starts, with what the user has not heard of yet; the answer alone when it is
-        not one that can carry it."""
+        """Return the answer to a session start with new recoveries for the user; unchanged for agents that show no
+        notices."""
         news = recovery_log.not_shown(self._home) if event.agent == CLAUDE_CODE else []
         if not news:
             return answer
         reply = load_json(answer.decode()) if answer else {}
         if not isinstance(reply, dict):
             return answer
-        self._send(event.name, [one.id for one in news])
-        told = "\n".join(f"claude-mem-lite: {recovery_log.sentence(one)}" for one in news)
-        return json.dumps({**reply, "systemMessage": told}, ensure_ascii=False).encode("utf-8", "replace")
+        self._send(event.name, [recovery.id for recovery in news])
+        notice = "\n".join(f"claude-mem-lite: {recovery_log.sentence(recovery)}" for recovery in news)
+        return json.dumps({**reply, "systemMessage": notice}, ensure_ascii=False).encode("utf-8", "replace")
 
     def with_trouble(self, event: Event, problem: str) -> bytes | None:
-        """What the user hears while the settings cannot be read, once a day; no session is told anything then."""
-        if event.agent != CLAUDE_CODE or self._was_told_of_late():
+        """Return a notice that the settings cannot be read, once a day; no session gets a context meanwhile."""
+        if event.agent != CLAUDE_CODE or self._was_shown_today():
             return None
         self._send(event.name, [_SETTINGS])
         until = "until that is mended, nothing is given, and what you do waits to be remembered."
-        told = f"claude-mem-lite: the settings are wrong: {joined(problem, until)}"
-        return json.dumps({"systemMessage": told}, ensure_ascii=False).encode("utf-8", "replace")
+        notice = f"claude-mem-lite: the settings are wrong: {joined(problem, until)}"
+        return json.dumps({"systemMessage": notice}, ensure_ascii=False).encode("utf-8", "replace")
 
     def note_printed(self, name: str) -> None:
-        """An answer has been printed: what it told the user is told."""
+        """Note that a hook has printed an answer: the user has seen its notices."""
         with self._lock:
-            told = self._on_its_way.pop(name, None)
-        if told == [_SETTINGS]:
-            with suppress(OSError):  # then it is told once more
-                self._home.told.touch(mode=0o600)
-                os.utime(self._home.told, (self._clock().timestamp(),) * 2)
-        elif told:
-            recovery_log.mark_shown(self._home, told)
+            shown = self._in_flight.pop(name, None)
+        if shown == [_SETTINGS]:
+            with suppress(OSError):  # then the notice is shown once more
+                self._home.notice_mark.touch(mode=0o600)
+                os.utime(self._home.notice_mark, (self._clock().timestamp(),) * 2)
+        elif shown:
+            recovery_log.mark_shown(self._home, shown)
 
-    def _send(self, name: str, told: list[str]) -> None:
+    def _send(self, name: str, notices: list[str]) -> None:
         with self._lock:
-            self._on_its_way[name] = told
+            self._in_flight[name] = notices
 
-    def _was_told_of_late(self) -> bool:
+    def _was_shown_today(self) -> bool:
         try:
-            told_at = self._home.told.stat().st_mtime
+            shown_at = self._home.notice_mark.stat().st_mtime
         except OSError:
             return False
-        return abs(self._clock().timestamp() - told_at) < TELL_AGAIN_S
+        return abs(self._clock().timestamp() - shown_at) < SHOW_AGAIN_S

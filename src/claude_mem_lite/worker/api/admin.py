@@ -1,101 +1,105 @@
-"""The API of settings: what is in force in a folder and who said so, and a trial of the model that they name.
-
-The API of the index: how much of it is still to be made, and having it made anew.
-
-The API of backups: have one made now, and hear what was restored."""
+"""API of settings, the trial of a model, the search index, backups and recoveries."""
 
 import os
 from contextlib import closing
-from dataclasses import asdict
 
-from claude_mem_lite.config_loader import settings_told
+from claude_mem_lite.config_loader import settings_in_force
 from claude_mem_lite.db import backup_files, recovery_log
-from claude_mem_lite.db.backup_files import Backup
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.responses.encoding import response_from
+from claude_mem_lite.responses.setting import Settings
+from claude_mem_lite.responses.status import (
+    CorruptIndexes,
+    IndexState,
+    ModelTrial,
+    NewBackup,
+    RebuildStarted,
+    Recoveries,
+    ShownRecovery,
+)
 from claude_mem_lite.store.index import fts, index_queue, passages, vectors
 from claude_mem_lite.worker.api.routing import Router
 from claude_mem_lite.worker.api.status import Running, wait
 
-_ANSWER_WITHIN_S = 125.0
+_MODEL_TIMEOUT_S = 125.0
+_BACKUP_TIMEOUT_S = 600.0
 router = Router(prefix="/api")
 
 
 @router.get("/settings")
-def settings(loop: Running, cwd: str) -> JsonObject:
-    """Every setting as this worker has it, with its own environment, in a folder."""
-    return settings_told(loop.home.config, os.environ, cwd)
+def settings(services: Running, cwd: str) -> Settings:
+    """Return every setting in force in a folder, with the environment of this worker."""
+    return settings_in_force(services.home.config, os.environ, cwd)
 
 
 @router.post("/model/try")
-def try_model(loop: Running) -> dict[str, object]:
-    """Ask the model for one word, within the caps; what came of it."""
-    tried = loop.call(lambda _: loop.modelling.try_out()).result(_ANSWER_WITHIN_S).result(_ANSWER_WITHIN_S)
-    return asdict(tried)
+def try_model(services: Running) -> ModelTrial:
+    """Ask the model for one word, within the caps."""
+    trial = (
+        services.writes.execute_write(lambda _: services.models.probe())
+        .result(_MODEL_TIMEOUT_S)
+        .result(_MODEL_TIMEOUT_S)
+    )
+    return response_from(ModelTrial, trial)
 
 
 @router.get("/index")
-def index(loop: Running) -> dict[str, object]:
-    """How many documents are to be worked on, of how many, and why there are no vectors, or nothing goes on."""
-    with closing(loop.readers.open()) as db:
-        return {
-            "waiting": loop.indexing.waiting(db),
-            "documents": vectors.count_documents(db),
-            "problem": loop.indexing.problem,
-            "failure": loop.failure,
-        }
+def index(services: Running) -> IndexState:
+    """Return the progress of indexing."""
+    with closing(services.readers.open()) as db:
+        return IndexState(
+            waiting=services.indexing.waiting(db),
+            documents=vectors.count_documents(db),
+            problem=services.indexing.problem,
+            failure=services.passes.failure,
+        )
 
 
 @router.get("/index/damage")
-def damage(loop: Running) -> dict[str, object]:
-    """Which word indexes are damaged. By the job thread, because to SQLite this check is a write."""
-    are_damaged = wait(loop.call(lambda db: {"memories": fts.is_corrupt(db), "passages": passages.is_corrupt(db)}))
-    return {"damaged": [name for name, is_so in are_damaged.items() if is_so]}
+def damage(services: Running) -> CorruptIndexes:
+    """Return the corrupt word indexes. The job thread checks them, because the check is a write for SQLite."""
+    is_corrupt = wait(
+        services.writes.execute_write(lambda db: {"memories": fts.is_corrupt(db), "passages": passages.is_corrupt(db)})
+    )
+    return CorruptIndexes(tuple(name for name, corrupt in is_corrupt.items() if corrupt))
 
 
 @router.post("/rebuild")
-def rebuild(loop: Running) -> dict[str, object]:
-    """Have everything derived made anew; answers when that has begun, be it earlier."""
-    with closing(loop.readers.open()) as db:
+def rebuild(services: Running) -> RebuildStarted:
+    """Start a rebuild of all derived data, or join a running rebuild."""
+    with closing(services.readers.open()) as db:
         joined = index_queue.count(db, words_only=True) > 0
     if not joined:
-        wait(loop.rebuild())
-    return {**index(loop), "joined": joined}
-
-
-_MAX_S = 600.0
+        wait(services.rebuild_derived())
+    return response_from(RebuildStarted, index(services), joined=joined)
 
 
 @router.post("/backup")
-def make(loop: Running) -> dict[str, object]:
-    """A backup made now; answers when it is complete and checked."""
-    future = loop.backing_up.make_soon()
-    loop.wake()
+def make(services: Running) -> NewBackup:
+    """Make a backup, and respond when the backup is complete and checked."""
+    future = services.backups.make_soon()
+    services.writes.wake()
     try:
-        return _told(future.result(_MAX_S))
+        backup = future.result(_BACKUP_TIMEOUT_S)
     except TimeoutError:
         raise MemoryLiteError(
             "the backup takes long", "`claude-mem-lite backup --list` shows it when it is made"
         ) from None
+    contents = backup_files.contents_of(backup.path)
+    return NewBackup(
+        path=str(backup.path),
+        bytes=backup.size,
+        made_at=backup.made_at.isoformat(),
+        memories=contents.memories,
+        sessions=contents.sessions,
+        last_event_at=contents.last_event_at or None,
+    )
 
 
 @router.get("/recoveries")
-def recovered(loop: Running) -> dict[str, object]:
-    """What was restored or could not be, oldest first."""
-    return {
-        "recoveries": [
-            {**asdict(one), "sentence": recovery_log.sentence(one)} for one in recovery_log.all_of(loop.home)
-        ]
-    }
-
-
-def _told(backup: Backup) -> dict[str, object]:
-    contents = backup_files.contents_of(backup.path)
-    return {
-        "path": str(backup.path),
-        "bytes": backup.size,
-        "made_at": backup.made_at.isoformat(),
-        "memories": contents.memories,
-        "sessions": contents.sessions,
-        "last_event_at": contents.last_event_at or None,
-    }
+def recovered(services: Running) -> Recoveries:
+    """Return successful and failed recoveries, oldest first."""
+    recoveries = recovery_log.all_of(services.home)
+    return Recoveries(
+        tuple(response_from(ShownRecovery, each, sentence=recovery_log.sentence(each)) for each in recoveries)
+    )

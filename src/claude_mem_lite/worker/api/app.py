@@ -1,4 +1,4 @@
-"""The worker's HTTP face on its Unix socket: what hooks send, the API, and one shape for every error."""
+"""HTTP application of the worker on its Unix socket: hooks, the API, and one format for every error."""
 
 import logging
 import sqlite3
@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.errors import Ambiguous, CommandNotAccepted, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.worker.answers import routes
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 
 _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 
 
 class Api:
-    """The API, imported when it is first asked: hooks need none of it, and pydantic alone takes a fifth of a start."""
+    """API, imported at the first request: hooks do not need the API, and pydantic alone takes a fifth of a start."""
 
-    def __init__(self, loop: Loop, stop: Callable[[], None]) -> None:
-        self._loop = loop
+    def __init__(self, services: Services, stop: Callable[[], None]) -> None:
+        self._services = services
         self._stop = stop
         self._router: Router | None = None
 
@@ -41,8 +41,10 @@ class Api:
         await self._router(scope, receive, send)
 
     def _import(self) -> Router:
-        if not self._loop.package.is_intact():  # what is there now, if anything, does not fit the rest of this worker
-            if self._loop.package.is_replaced():
+        if (
+            not self._services.package.is_intact()
+        ):  # what is there now, if anything, does not fit the rest of this worker
+            if self._services.package.is_replaced():
                 self._stop()
             raise MemoryLiteError("another version is being installed", "run this again in a moment")
         from claude_mem_lite.worker.api.routes import make_router
@@ -50,8 +52,8 @@ class Api:
         return make_router()
 
 
-def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
-    """The application over one job loop; `stop` ends the process in good order."""
+def make_app(services: Services, stop: Callable[[], None]) -> Starlette:
+    """Return the application over a job loop; `stop` ends the process in good order."""
     app = Starlette(
         routes=routes.ROUTES,
         exception_handlers={
@@ -60,10 +62,10 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
             Exception: _broken,
         },
     )
-    app.state.loop = loop
+    app.state.services = services
     app.state.stop = stop
     routes.prepare(app)
-    app.router.default = Api(loop, stop)  # whatever is no hook's
+    app.router.default = Api(services, stop)  # whatever is no hook's
     return app
 
 
@@ -80,10 +82,10 @@ async def _http_error(_: Request, error: Exception) -> JSONResponse:
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:
     log.error("request failed", exc_info=error, extra={"path": request.url.path})
-    loop = request.app.state.loop
+    services = request.app.state.services
     # A database that was removed cannot be opened; whoever watches the log has seen damage, and had the loop end.
-    is_removed = isinstance(error, sqlite3.Error) and not loop.has_files()
-    if is_removed or (is_damage(error) and loop.stopping.is_set()):
+    is_removed = isinstance(error, sqlite3.Error) and not services.shutdown.has_files()
+    if is_removed or (is_damage(error) and services.shutdown.stopping.is_set()):
         return _error(500, "damaged", "a database is damaged and is being recovered", "run this again in a moment")
     return _error(500, "internal", f"the worker failed: {type(error).__name__}", "see worker.log")
 

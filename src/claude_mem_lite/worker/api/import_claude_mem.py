@@ -1,15 +1,14 @@
-"""The API that an import of claude-mem's database comes in by: what is known of its sessions, then its sessions, what
-was said in them, and its observations, in batches that are each stored whole.
+"""API of imports of claude-mem's database: known sessions, then sessions, prompts and summaries, and observations, in
+batches of one transaction each.
 
-Everything is foreign text: secrets and private spans are taken out, and what gives orders to an agent waits in
+All texts are foreign: secrets and private passages are removed, and texts that give orders to an agent wait in
 quarantine, a summary or a prompt as a note."""
 
-import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from pydantic import AwareDatetime, Field
@@ -18,8 +17,9 @@ from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.event_names import is_past
-from claude_mem_lite.knowledge import transfer
-from claude_mem_lite.models import MAX_TITLE_LENGTH, TRUST, JsonObject, JsonValue, Memory, SessionSummary
+from claude_mem_lite.knowledge import remember
+from claude_mem_lite.models import MAX_TITLE_LENGTH, TRUST, JsonObject, JsonValue, Memory, Session, SessionSummary
+from claude_mem_lite.responses.imports import ImportedRows, ImportedSessions, KnownOfClaudeMem, KnownSession
 from claude_mem_lite.safety.clean_import import without_private
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.safety.redact import redact_json
@@ -31,10 +31,10 @@ from claude_mem_lite.text import one_line, within
 from claude_mem_lite.worker.api import transfer as lines
 from claude_mem_lite.worker.api.routing import Body, Router
 from claude_mem_lite.worker.api.status import Running, wait
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.services import Services
 
 _HELD_BACK = "Held back from an import of claude-mem: "
-_TOLD = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+_SUMMARY_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 router = Router(prefix="/api/import/claude-mem")
 
 
@@ -95,8 +95,8 @@ class Observations(Body):
 
 
 @dataclass(slots=True)
-class Counts:
-    """What became of the rows of a request."""
+class ResponseCounts:
+    """Counts of the rows of a request."""
 
     imported: int = 0
     known: int = 0
@@ -104,18 +104,15 @@ class Counts:
     quarantined: int = 0
     redacted: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What became of them, and in which project each is now; '' where it is not there."""
-
-    counts: Counts
-    projects: list[str]
+    def response(self, rows: Iterable[Memory | Session | None]) -> ImportedRows:
+        """Return the counts, with the project of the stored memory or session of each row."""
+        projects = tuple(row.project if row else "" for row in rows)
+        return ImportedRows(self.imported, self.known, self.forgotten, self.quarantined, self.redacted, projects)
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What was said as it is stored, or as it is held back in its place."""
+class CleanText:
+    """Prompt or summary as stored, and the quarantined note in its place."""
 
     said: foreign.ImportedText
     redacted: bool
@@ -123,86 +120,84 @@ class Read:
 
 
 @router.post("/known")
-def known(asked: Question, loop: Running) -> dict[str, object]:
-    """Those of the sessions that are there, with their projects and folders, and those that only an earlier import
-    brought; those that were forgotten, and the projects that are the only ones of a name."""
-    found: dict[str, dict[str, str]] = {}
-    imported: dict[str, dict[str, str]] = {}
-    with closing(loop.readers.open()) as db:
+def known(asked: Question, services: Running) -> KnownOfClaudeMem:
+    """Return the stored and the forgotten sessions, and the projects whose names are unique."""
+    found: dict[str, KnownSession] = {}
+    imported: dict[str, KnownSession] = {}
+    with closing(services.readers.open()) as db:
         for id_ in asked.sessions:
-            there = sessions.find(db, id_)
-            if there is not None:
-                known_as = imported if there.source == foreign.SOURCE else found
-                known_as[id_] = {"project": there.project, "cwd": there.cwd}
+            session = sessions.find(db, id_)
+            if session is not None:
+                known_as = imported if session.source == foreign.SOURCE else found
+                known_as[id_] = KnownSession(session.project, session.cwd)
         named = {name: project for name in asked.names if (project := _project(db, name))}
-        forgotten = [id_ for id_ in asked.sessions if tombstones.is_buried(db, id_)]
-    return {"sessions": found, "imported": imported, "projects": named, "forgotten": forgotten}
+        forgotten = tuple(id_ for id_ in asked.sessions if tombstones.is_buried(db, id_))
+    return KnownOfClaudeMem(found, imported, named, forgotten)
 
 
 @router.post("/sessions")
-def take_sessions(given: Sessions, loop: Running) -> dict[str, object]:
-    """Record those of the sessions that are new, or whose project is known by now."""
+def take_sessions(given: Sessions, services: Running) -> ImportedSessions:
+    """Store new sessions, and move sessions whose project is known by now."""
 
     def store(db: sqlite3.Connection) -> list[str]:
         with atomic(db):
-            return [_put(db, one) for one in given.sessions]
+            return [_put(db, session) for session in given.sessions]
 
-    outcomes = wait(loop.call(store))
-    return {"imported": outcomes.count("new"), "moved": outcomes.count("moved")}
+    outcomes = wait(services.writes.execute_write(store))
+    return ImportedSessions(outcomes.count("new"), outcomes.count("moved"))
 
 
 @router.post("/said")
-def take_said(given: SaidThings, loop: Running) -> dict[str, object]:
-    """Store those of the prompts and summaries that are new."""
-    read = [_read(one) for one in given.said]
+def take_said(given: SaidThings, services: Running) -> ImportedRows:
+    """Store new prompts and summaries."""
+    read = [_read(said) for said in given.said]
 
-    def store(db: sqlite3.Connection) -> Stored:
-        counts = Counts()
-        wanted = [one for one in read if not tombstones.is_buried(db, one.said.session, one.said.turn)]
+    def store(db: sqlite3.Connection) -> ImportedRows:
+        counts = ResponseCounts()
+        wanted = [text for text in read if not tombstones.is_buried(db, text.said.session, text.said.turn)]
         counts.forgotten = len(read) - len(wanted)
         with atomic(db):
-            for one in wanted:
-                if one.held_back is None:
-                    _take(db, one, counts, loop)
-        held = [transfer.Given(_placed(db, one.held_back), ()) for one in wanted if one.held_back is not None]
-        taken = transfer.take_in(db, held, loop.clock())
+            for text in wanted:
+                if text.held_back is None:
+                    _take(db, text, counts, services)
+        held = [
+            remember.ImportedMemory(_placed(db, text.held_back), ()) for text in wanted if text.held_back is not None
+        ]
+        taken = remember.import_memories(db, held, services.clock())
         counts.quarantined = taken.imported
         counts.known += taken.known
         counts.forgotten += taken.forgotten
-        there = [sessions.find(db, one.said.session) for one in read]
-        return Stored(counts, [one.project if one else "" for one in there])
+        return counts.response(sessions.find(db, text.said.session) for text in read)
 
-    return _told_of(wait(loop.call(store)))
+    return wait(services.writes.execute_write(store))
 
 
 @router.post("/observations")
-def take_observations(given: Observations, loop: Running) -> dict[str, object]:
-    """Store those of the observations that are new, as memories; nothing that is there is changed."""
-    batch = lines.Batch(project="unknown", at=loop.clock(), lines=[])
-    with closing(loop.readers.open()) as db:
+def take_observations(given: Observations, services: Running) -> ImportedRows:
+    """Store new observations as memories; stored memories stay unchanged."""
+    batch = lines.Batch(project="unknown", at=services.clock(), lines=[])
+    with closing(services.readers.open()) as db:
         read = []
-        for one in given.observations:
-            id_ = short_id(foreign.SOURCE, *one.key)
-            read.append(lines.read(db, lines.Line(memory={**one.memory, "id": id_}), batch))
-        buried = [tombstones.is_buried(db, one.given.memory.session) for one in read]
+        for observation in given.observations:
+            id_ = short_id(foreign.SOURCE, *observation.key)
+            read.append(lines.read(db, lines.Line(memory={**observation.memory, "id": id_}), batch))
+        buried = [tombstones.is_buried(db, line.given.memory.session) for line in read]
     # The id stands for the content, so there is nothing to compare.
-    wanted = [transfer.Given(one.given.memory, ()) for one, gone in zip(read, buried, strict=True) if not gone]
-    held = {one.memory.id for one in wanted if one.memory.status == "quarantined"}
+    wanted = [
+        remember.ImportedMemory(line.given.memory, ()) for line, gone in zip(read, buried, strict=True) if not gone
+    ]
+    held = {line.memory.id for line in wanted if line.memory.status == "quarantined"}
 
-    def store(db: sqlite3.Connection) -> Stored:
+    def store(db: sqlite3.Connection) -> ImportedRows:
         new = {id_ for id_ in held if memories.find(db, id_) is None}
-        taken = transfer.take_in(db, wanted, loop.clock())
+        taken = remember.import_memories(db, wanted, services.clock())
         quarantined = sum(memories.find(db, id_) is not None for id_ in new)
         gone = taken.forgotten + sum(buried)
-        counts = Counts(taken.imported - quarantined, taken.known, gone, quarantined, sum(one.cleaned for one in read))
-        there = [memories.find(db, one.given.memory.id) for one in read]
-        return Stored(counts, [one.project if one else "" for one in there])
+        redacted = sum(line.cleaned for line in read)
+        counts = ResponseCounts(taken.imported - quarantined, taken.known, gone, quarantined, redacted)
+        return counts.response(memories.find(db, line.given.memory.id) for line in read)
 
-    return _told_of(wait(loop.call(store)))
-
-
-def _told_of(stored: Stored) -> dict[str, object]:
-    return {**asdict(stored.counts), "projects": stored.projects}
+    return wait(services.writes.execute_write(store))
 
 
 def _project(db: sqlite3.Connection, name: str) -> str:
@@ -210,7 +205,7 @@ def _project(db: sqlite3.Connection, name: str) -> str:
         found = lookup.named(db, name)
     except (NotFound, Ambiguous):
         return ""
-    return "" if found == name else found  # by its own name it may be one that an earlier import made
+    return "" if found == name else found  # an id equal to the name may come from an earlier import
 
 
 def _put(db: sqlite3.Connection, given: PastSession) -> str:
@@ -229,8 +224,8 @@ def _put(db: sqlite3.Connection, given: PastSession) -> str:
     return foreign.put(db, session, lambda file: file.removeprefix(inside))
 
 
-def _read(given: PastSaid) -> Read:
-    """It without secrets, private spans and context of our own."""
+def _read(given: PastSaid) -> CleanText:
+    """Return a prompt or summary without secrets, private passages and injected context."""
     if not is_past(given.name) or not given.name.endswith((foreign.PROMPT, foreign.SUMMARY)):
         raise MemoryLiteError(f"{given.name!r} is not the name of something that claude-mem kept")
     before: JsonObject = {
@@ -238,24 +233,23 @@ def _read(given: PastSaid) -> Read:
         "title": given.title,
         "summary": cast("JsonValue", given.summary.model_dump()) if given.summary else None,
     }
-    hidden = json.loads(without_private(json.dumps(before).encode()))
-    after = cast("Mapping[str, JsonValue]", redact_json(hidden))
+    after = cast("Mapping[str, JsonValue]", redact_json(without_private(before)))
     clean = PastSaid.model_validate({**given.model_dump(), **after})
-    told = _told(clean.summary) if clean.summary else ""
+    prose = _prose(clean.summary) if clean.summary else ""
     summary = _summary(clean.summary, clean.title) if clean.summary else None
-    said = foreign.ImportedText(clean.name, clean.session, clean.at, clean.prompt_id, clean.text, told, summary)
-    # A prompt is the user's own word, as far as anybody can tell; a summary may repeat what a page said.
-    reason = looks_like_instructions(f"{clean.title}\n{told}") if told else looks_like_an_attack(clean.text)
-    return Read(said, after != before, _held_back(clean, told or clean.text) if reason else None)
+    said = foreign.ImportedText(clean.name, clean.session, clean.at, clean.prompt_id, clean.text, prose, summary)
+    # A prompt is probably the user's own word; a summary may repeat the text of a page.
+    reason = looks_like_instructions(f"{clean.title}\n{prose}") if prose else looks_like_an_attack(clean.text)
+    return CleanText(said, after != before, _held_back(clean, prose or clean.text) if reason else None)
 
 
-def _take(db: sqlite3.Connection, one: Read, counts: Counts, loop: Loop) -> None:
-    if foreign.is_known(db, one.said):
+def _take(db: sqlite3.Connection, text: CleanText, counts: ResponseCounts, services: Services) -> None:
+    if foreign.is_known(db, text.said):
         counts.known += 1
     else:
-        foreign.add(db, one.said, loop.clock())
+        foreign.add(db, text.said, services.clock())
         counts.imported += 1
-        counts.redacted += one.redacted
+        counts.redacted += text.redacted
 
 
 def _held_back(given: PastSaid, text: str) -> Memory:
@@ -277,14 +271,15 @@ def _held_back(given: PastSaid, text: str) -> Memory:
 
 
 def _placed(db: sqlite3.Connection, memory: Memory) -> Memory:
-    """Return a memory in the project that goes by its id now."""
+    """Return a memory with the present id of its project."""
     project = marks.current_id(db, memory.project)
     return replace(memory, project=project, scope=f"project:{project}")
 
 
-def _told(summary: Summary) -> str:
-    """A summary as one text that can be found and read."""
-    parts = {name: "\n".join(value) if isinstance(value := getattr(summary, name), list) else value for name in _TOLD}
+def _prose(summary: Summary) -> str:
+    """Return a summary as one text, for search and reading."""
+    values = {name: getattr(summary, name) for name in _SUMMARY_PARTS}
+    parts = {name: "\n".join(value) if isinstance(value, list) else value for name, value in values.items()}
     return "\n".join(f"{name.replace('_', ' ').capitalize()}: {part}" for name, part in parts.items() if part)
 
 

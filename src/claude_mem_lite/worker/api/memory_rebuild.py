@@ -1,41 +1,50 @@
-"""The API of `rebuild --memories`: which turns are of an older composer, and having their memories made anew.
+"""API of `rebuild --memories`: list turns of an older composer, and rebuild their memories.
 
-A few turns of one session come at a time, with their events where only a transcript still has them. The answer says
-what that changed; a dry run does all of it and takes it back."""
+A request has a few turns of one session, with their events where only a transcript still has them. The response has
+the changes. A dry run makes the same changes and rolls them back."""
 
 import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict
 from functools import cache, partial
 
 from pydantic import Field
 
-from claude_mem_lite.compress.toolcalls.provenance import Hearsay
+from claude_mem_lite.compress.toolcalls.provenance import ForeignText
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.inbox import past_turns
+from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.inbox.spool import Arrival
-from claude_mem_lite.knowledge import memory_rebuild, rebuild_report, turn_events
+from claude_mem_lite.knowledge import memory_rebuild, turn_events
+from claude_mem_lite.responses.encoding import response_from
+from claude_mem_lite.responses.memory_rebuild import (
+    DryRunReport,
+    RebuildReport,
+    StaleSessions,
+    StaleTurn,
+    StaleTurns,
+    SummaryRow,
+)
 from claude_mem_lite.store import rebuilds, tombstones, turns
 from claude_mem_lite.text import one_line
 from claude_mem_lite.worker.api.import_turns import PastEvent, TurnMark, arrival_of, of_pauses
+from claude_mem_lite.worker.api.request_project import RequestProject
 from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Meant, Running, require_settings, wait
-from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.api.status import Running, require_settings, wait
+from claude_mem_lite.worker.services import Services
 
 MAX_TURNS = 20
 _PASS_TIMEOUT_S = 10.0
 router = Router(prefix="/api/rebuild/memories")
 Events = dict[str, list[Arrival]]
-"""What transcripts have of turns, by the keys of these."""
+"""Events of turns from transcripts, by turn."""
 
 
 class PastSource(Body):
-    """A stored turn as a transcript has it."""
+    """Stored turn with its events from a transcript."""
 
     turn: str
     mark: TurnMark
@@ -47,8 +56,8 @@ class RebuildTurns(Body):
     turns: list[str] = Field(max_length=MAX_TURNS)
     past: list[PastSource] = Field(default_factory=list)
     dry_run: bool = False
-    so_far: dict[str, str | float] | None = None
-    """Of a dry run: the `so_far` of the answer for the turns before these."""
+    so_far: SummaryRow | None = None
+    """In a dry run, `so_far` of the response for the preceding turns."""
 
 
 class _TakenBack(Exception):
@@ -56,84 +65,81 @@ class _TakenBack(Exception):
 
 
 @router.get("")
-def stale_sessions(loop: Running, meant: Meant) -> dict[str, object]:
-    """The sessions of a project, or of all, with turns of an older composer, oldest first."""
-    with closing(loop.readers.open()) as db:
-        return {"sessions": [one._asdict() for one in rebuilds.stale_sessions(db, meant)]}
+def stale_sessions(services: Running, project: RequestProject) -> StaleSessions:
+    """Return the sessions of a project, or of all, with turns of an older composer, oldest first."""
+    with closing(services.readers.open()) as db:
+        return StaleSessions(tuple(rebuilds.stale_sessions(db, project.id)))
 
 
 @router.get("/turns")
-def stale_turns(loop: Running, session: str) -> dict[str, object]:
-    """Those turns of a session, each with the size of what the inbox has of it."""
-    with closing(loop.readers.open()) as db:
+def stale_turns(services: Running, session: str) -> StaleTurns:
+    """Return the turns of an older composer in a session, with the sizes of their events in the inbox."""
+    with closing(services.readers.open()) as db:
         found = rebuilds.stale_turns(db, session)
-    with closing(loop.inbox_readers.open()) as db:
-        sizes = past_turns.sizes(db, session)
-    return {
-        "turns": [
-            {**one._asdict(), "began_at": one.began_at.isoformat(), "kept_bytes": sizes.get(one.turn, 0)}
-            for one in found
-        ]
-    }
+    with closing(services.inbox_readers.open()) as db:
+        sizes = event_history.sizes(db, session)
+    return StaleTurns(
+        tuple(
+            StaleTurn(turn.turn, turn.prompt_id, turn.began_at.isoformat(), turn.is_left, sizes.get(turn.turn, 0))
+            for turn in found
+        )
+    )
 
 
 @router.post("")
-def rebuild_turns(asked: RebuildTurns, loop: Running) -> dict[str, object]:
-    """Make the memories of turns anew, or find out what that would change."""
-    require_settings(loop, "nothing is rebuilt")
-    events = _events(asked.past, loop)
+def rebuild_turns(asked: RebuildTurns, services: Running) -> RebuildReport:
+    """Rebuild the memories of turns, or find out the effect of a rebuild."""
+    require_settings(services, "nothing is rebuilt")
+    events = _events(asked.past, services)
     if asked.dry_run:
-        return wait(loop.call_both(partial(_try, loop, asked, events)))
-    wait(loop.call_queue(lambda queue: _put(queue, events, loop)))
-    with closing(loop.readers.open()) as db:
-        before = rebuild_report.snapshot(db, asked.session, asked.turns)
-    wait(loop.command({"command": memory_rebuild.COMMAND, "turns": asked.turns}))
-    loop.settle(_PASS_TIMEOUT_S)  # else the next command would prolong the pass that a session's start waits for
-    with closing(loop.readers.open()) as db:
-        return _told(rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns)))
+        return wait(services.writes.execute_write_to_both(partial(_try, services, asked, events)))
+    wait(services.writes.execute_queue_write(lambda queue: _put(queue, events, services)))
+    with closing(services.readers.open()) as db:
+        before = rebuilds.snapshot(db, asked.session, asked.turns)
+    wait(services.commands.put({"command": memory_rebuild.COMMAND, "turns": asked.turns}))
+    services.passes.wait_until_idle(
+        _PASS_TIMEOUT_S
+    )  # else the next command would prolong the pass that a session's start waits for
+    with closing(services.readers.open()) as db:
+        return rebuilds.compared(before, rebuilds.snapshot(db, asked.session, asked.turns))
 
 
-def _try(loop: Loop, asked: RebuildTurns, events: Events, db: sqlite3.Connection, queue: Queue) -> dict[str, object]:
-    """Return what a rebuild would change, by doing it and taking it back."""
-    report: dict[str, object] = {}
+def _try(services: Services, asked: RebuildTurns, events: Events, db: sqlite3.Connection, queue: Queue) -> DryRunReport:
+    """Return the effect of a rebuild, found by a rebuild in transactions that are rolled back."""
+    report = DryRunReport()
     with suppress(_TakenBack), atomic(queue.db), atomic(db):
-        _insert(queue, events, loop)
+        _insert(queue, events, services)
         if asked.so_far is not None:
             rebuilds.put_summary_row(db, asked.so_far)
-        before = rebuild_report.snapshot(db, asked.session, asked.turns)
+        before = rebuilds.snapshot(db, asked.session, asked.turns)
         for key in asked.turns:
-            memory_rebuild.rebuild_turn(db, queue, key, loop.config, loop.likeness, loop.clock())
-        changed = rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns))
-        report = {**_told(changed), "so_far": rebuilds.summary_row(db, asked.session)}
+            memory_rebuild.rebuild_turn(db, queue, key, services.settings.config, services.likeness, services.clock())
+        changed = rebuilds.compared(before, rebuilds.snapshot(db, asked.session, asked.turns))
+        report = response_from(DryRunReport, changed, so_far=rebuilds.summary_row(db, asked.session))
         raise _TakenBack
     return report
 
 
-def _told(report: rebuild_report.Report) -> dict[str, object]:
-    return {**asdict(report), "changes": [one._asdict() for one in report.changes]}
-
-
-def _put(queue: Queue, events: Events, loop: Loop) -> None:
+def _put(queue: Queue, events: Events, services: Services) -> None:
     with atomic(queue.db):
-        _insert(queue, events, loop)
+        _insert(queue, events, services)
 
 
-def _insert(queue: Queue, events: Events, loop: Loop) -> None:
+def _insert(queue: Queue, events: Events, services: Services) -> None:
     for turn, arrivals in events.items():
-        past_turns.put(queue.db, turn, arrivals, loop.clock().timestamp())
+        event_history.put_past_turn(queue.db, turn, arrivals, services.clock().timestamp())
 
 
-def _events(past: Sequence[PastSource], loop: Loop) -> Events:
-    """Return what may be read of transcripts: nothing of a time in which memory was off or a folder excluded, nothing
-    of folders that are excluded now, and nothing that was forgotten."""
-    paused = {name for names in of_pauses([one.mark for one in past], loop).values() for name in names}
-    config = load_config(loop.home.config, os.environ)
+def _events(past: Sequence[PastSource], services: Services) -> Events:
+    """Return the permitted events of transcripts: no event of a pause, of an excluded folder, or forgotten."""
+    paused = {name for names in of_pauses([source.mark for source in past], services) for name in names}
+    config = load_config(services.home.config, os.environ)
     excludes = cache(partial(is_excluded, config))
     found: Events = {}
-    with closing(loop.readers.open()) as db:
+    with closing(services.readers.open()) as db:
         for source in past:
             arrivals = [arrival_of(event, excludes) for event in source.events]
-            events = past_turns.events_of_turn([one for one in arrivals if one is not None])
+            events = event_history.events_of_turn([one for one in arrivals if one is not None])
             is_whole = None not in arrivals and source.mark.name not in paused
             if events and is_whole and _is_as_stored(db, source.turn, events, config):
                 found[source.turn] = events
@@ -141,8 +147,9 @@ def _events(past: Sequence[PastSource], loop: Loop) -> Events:
 
 
 def _is_as_stored(db: sqlite3.Connection, turn: str, arrivals: Sequence[Arrival], config: Config) -> bool:
-    """Return whether a transcript says what is stored of a turn. If not, and anything was ever forgotten, it may have
-    been taken out of this turn, which the transcript still has."""
+    """Return True if a transcript repeats the stored texts of a turn, or nothing was ever forgotten.
+
+    A difference may be forgotten text that the transcript still has."""
     if tombstones.latest(db) is None:
         return True
     # Each with an id of its own: events of one id would take each other's place.
@@ -150,5 +157,5 @@ def _is_as_stored(db: sqlite3.Connection, turn: str, arrivals: Sequence[Arrival]
     events = turn_events.read_events(rows, config)
     asked = next((event.prompt for event in events if event.prompt), "")
     answered = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
-    said = (asked, Hearsay(events).without_orders(answered))
+    said = (asked, ForeignText(events).without_orders(answered))
     return [one_line(text) for text in said] == [one_line(text) for text in turns.texts_of(db, turn)[:2]]

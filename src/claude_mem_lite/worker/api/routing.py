@@ -1,18 +1,19 @@
-"""Requests to typed arguments, and what handlers return to JSON: what the worker's API needs on top of Starlette.
+"""Conversion of requests to typed arguments, and of results of handlers to JSON, on top of Starlette.
 
-Each module of the API has a `Router`. A handler's parameter is the `Request`, what the function of its `From` returns,
-a `Body`, text of the path, or else a value of the query; a tuple takes all values of its name."""
+Each module of the API has a `Router`. A handler's parameter is the `Request`, the result of the function of a `From`, a
+`Body`, text of the path, or else a value of the query; a tuple takes all values of its name.
+"""
 
 import inspect
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeGuard, TypeVar, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic_core import to_json as json_bytes
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -20,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from claude_mem_lite.errors import InvalidRequest
+from claude_mem_lite.responses.encoding import to_json
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 _building = threading.Lock()  # pydantic does not promise that two threads may build the same model
@@ -27,13 +29,13 @@ _building = threading.Lock()  # pydantic does not promise that two threads may b
 
 @dataclass(frozen=True, slots=True)
 class From:
-    """Marks a parameter that a function gives, whose own parameters are declared in the same way."""
+    """Mark of a parameter provided by a function; the function declares its own parameters in the same way."""
 
     function: Callable[..., object]
 
 
 class Body(BaseModel):
-    """What a request sends as JSON, or a part of it."""
+    """JSON body of a request, or a part of a body."""
 
     # Built by the first request that needs it: all of them take 2 MB, and a worker that only hooks talk to needs none.
     model_config = ConfigDict(defer_build=True)
@@ -69,25 +71,29 @@ class Router:
 
 
 def _endpoint(handler: Callable[..., object]) -> Callable[[Request], object]:
-    """The handler as Starlette calls it: on the event loop if it is async, else in a thread, from first to last."""
+    """Return a handler in the form of Starlette: on the event loop if it is async, else in a thread."""
 
     async def answer(request: Request) -> Response:
         # Also where no handler wants it: who is answered before it is sent finds the connection closed.
         body = await _read_body(request) if request.method != "GET" else b""
         if inspect.iscoroutinefunction(handler):
-            return _response(await handler(**_arguments(handler, request, body)))
-        return await run_in_threadpool(lambda: _response(handler(**_arguments(handler, request, body))))
+            return _response(await handler(**_arguments(handler, request, body, {})))
+        return await run_in_threadpool(lambda: _response(handler(**_arguments(handler, request, body, {}))))
 
     return answer
 
 
-def _arguments(function: Callable[..., object], request: Request, body: bytes) -> dict[str, object]:
-    """What a function is called with; what the request leaves out is left to its defaults."""
+def _arguments(
+    function: Callable[..., object], request: Request, body: bytes, provided: dict[Callable[..., object], object]
+) -> Mapping[str, object]:
+    """Return the arguments of a function from a request; missing ones are left to the defaults."""
     found: dict[str, object] = {}
     for parameter in _parameters(function):
         name, annotation = parameter.name, parameter.annotation
         if source := _source(annotation):
-            found[name] = source.function(**_arguments(source.function, request, body))
+            if source.function not in provided:
+                provided[source.function] = source.function(**_arguments(source.function, request, body, provided))
+            found[name] = provided[source.function]
         elif annotation is Request:
             found[name] = request
         elif name in request.path_params:
@@ -105,7 +111,7 @@ def _arguments(function: Callable[..., object], request: Request, body: bytes) -
 
 @cache
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
-    """A function's parameters; first those that other functions give, whose errors are told first."""
+    """Return the parameters of a function, after the parameters of other functions, whose errors come first."""
     return sorted(inspect.signature(function).parameters.values(), key=lambda one: _source(one.annotation) is None)
 
 
@@ -119,7 +125,7 @@ def _is_body(annotation: object) -> TypeGuard[type[Body]]:
 
 @cache
 def _check(annotation: Any) -> Callable[..., object]:
-    """What makes a value of a type, or raises."""
+    """Return the function that validates a value of a type."""
     with _building:
         if _is_body(annotation):
             annotation.model_rebuild()
@@ -143,7 +149,7 @@ async def _read_body(request: Request) -> bytes:
 
 
 def _content(request: Request, body: bytes) -> object:
-    """What a body holds; one that does not call itself JSON is left as bytes, which fit no model."""
+    """Return the content of a JSON body; other bodies stay bytes, and bytes fit no model."""
     if not body:
         raise InvalidRequest("Field required", "body")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -161,7 +167,7 @@ def _unreadable() -> HTTPException:
     return HTTPException(400, "There was an error parsing the body")
 
 
-def _response(told: object) -> Response:
-    if isinstance(told, Response):
-        return told
-    return Response(to_json(told, inf_nan_mode="null"), media_type="application/json")
+def _response(returned: object) -> Response:
+    if isinstance(returned, Response):
+        return returned
+    return Response(json_bytes(to_json(returned), inf_nan_mode="null"), media_type="application/json")

@@ -1,11 +1,11 @@
-"""The API for the command line and other edges. Reads with its own connections, writes through the job loop."""
+"""API of the worker's state and queue, of new memories and of forgetting; parameters that all handlers share.
+
+Handlers read with their own connections and write through the job loop."""
 
 import os
 import sqlite3
-import time
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
@@ -16,11 +16,24 @@ from claude_mem_lite import __version__
 from claude_mem_lite.compress.prose.clean import clean
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.db import recovery_log
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.inbox import model_queue, spool
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.knowledge.user_edits import named_scope
-from claude_mem_lite.models import MAX_FILES, MAX_TEXT_LENGTH, JsonObject, Kind, Place
+from claude_mem_lite.models import MAX_FILES, MAX_TEXT_LENGTH, JsonObject, Kind
+from claude_mem_lite.responses.encoding import response_from
+from claude_mem_lite.responses.memories import ForgottenMemories, RememberedMemory
+from claude_mem_lite.responses.status import (
+    Drained,
+    FailedEvent,
+    FailedEvents,
+    Health,
+    QueueCounts,
+    Retried,
+    Stopping,
+    SummarizedSession,
+)
 from claude_mem_lite.safety.clean_import import has_private, is_all_private
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import lesson_candidates, memories, model_calls, rebuilds, receipts, sessions, statistics
@@ -29,26 +42,25 @@ from claude_mem_lite.worker.answers.routes import running
 from claude_mem_lite.worker.api.memory_json import shown
 from claude_mem_lite.worker.api.routing import Body, From, Router
 from claude_mem_lite.worker.commands import scope_wanted
-from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.models import limits
+from claude_mem_lite.worker.models import spend_caps
+from claude_mem_lite.worker.services import Services
 
 _WRITE_TIMEOUT_S = 60.0
-_RETRY_LOOK_S = 0.2
 _CONFIG_LOOK_S = 1.0
 Result = TypeVar("Result")
 router = Router(prefix="/api")
 
 
-def _watched(request: Request) -> Loop:
-    loop = request.app.state.loop
-    assert isinstance(loop, Loop)
-    loop.activity.note_watching()
-    return loop
+def _watched(request: Request) -> Services:
+    services = request.app.state.services
+    assert isinstance(services, Services)
+    services.activity.note_watching()
+    return services
 
 
-Running = Annotated[Loop, From(running)]
-Watched = Annotated[Loop, From(_watched)]
-"""For who asks again and again whether there is anything new."""
+Running = Annotated[Services, From(running)]
+Watched = Annotated[Services, From(_watched)]
+"""Job loop, for clients that poll for changes."""
 Limit = Annotated[int, Field(ge=1, le=10_000)]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=20)]
 Files = Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=MAX_FILES)]
@@ -56,16 +68,16 @@ Files = Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Fi
 
 class Remember(Body):
     kind: Kind | None = None
-    """Guessed when it is not given."""
+    """Kind of the memory; guessed if None."""
     text: str
     scope: str | None = None
     tags: Tags = Field(default_factory=list)
     files: Files = Field(default_factory=list)
-    """Files that it is about, as seen from the root of the project."""
+    """Files that the memory is about, relative to the root of the project."""
     cwd: str | None = None
-    """Where the user stands."""
+    """Current folder of the user."""
     project: str | None = None
-    """The project that is meant, by its id or name, in place of the one where the user stands."""
+    """Project by id or name, in place of the folder's project."""
 
 
 class Forget(Body):
@@ -87,182 +99,178 @@ class Drain(Body):
 
 
 @router.get("/health")
-def health(loop: Running) -> dict[str, object]:
-    if loop.stopping.is_set():  # whoever looks for a worker is to wait for the next one
+def health(services: Running) -> Health:
+    """Return the state of the worker."""
+    if services.shutdown.stopping.is_set():  # the caller has to wait for the next worker
         raise WorkerEnded("the worker is ending", "run this again in a moment")
-    now, problem = loop.clock(), _problem(loop)
-    model = loop.modelling.state()
-    with closing(loop.inbox_readers.open()) as db:
+    now, problem = services.clock(), _problem(services)
+    model, backups, recovered = services.models.state(), services.backups, recovery_log.latest(services.home, now)
+    with closing(services.inbox_readers.open()) as db:
         waiting = _left_to_do(db)
         turns = model_queue.counts(db)
-    with closing(loop.readers.open()) as db:
-        given = receipts.last_injected_at(db)
-        spend = model_calls.spent(db, since=limits.start_of_day(now), under_way=False)
+    with closing(services.readers.open()) as db:
+        injected = receipts.last_injected_at(db)
+        spend = model_calls.spent(db, since=spend_caps.start_of_day(now), under_way=False)
         by_status = statistics.memories_by_status(db)
-        return {
-            "status": "degraded" if problem else "ok",
-            "problem": problem,
-            "settings_problem": loop.problem,
-            "version": __version__,
-            "pid": os.getpid(),
-            "uptime_s": round((now - loop.started_at).total_seconds(), 1),
-            "queue_depth": waiting + len(spool.waiting(loop.home)),
-            "observations_today": memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
-            "memories": sum(by_status.values()),
-            "active": by_status.get("active", 0),
-            "quarantined": by_status.get("quarantined", 0),
-            "sessions": sessions.count(db),
-            "unsure_lessons": lesson_candidates.count(db, None, lesson_candidates.OPEN),
-            "ask_agent": loop.config.ask_agent,
-            "stale_turns": rebuilds.count(db),
-            "unindexed": loop.indexing.waiting(db),
-            "index_problem": loop.indexing.problem,
-            "model": model.name,
-            "model_problem": model.problem,
-            "model_next_step": model.next_step,
-            "model_failed": turns["failed"],
-            "model_waiting": turns["wanted"] + turns["asking"],
-            "calls_today": spend.calls,
-            "spend_today": round(spend.cost_usd, 6),
-            "tokens_today": spend.tokens,
-            "daily_usd": loop.config.daily_usd,
-            "daily_tokens": loop.config.daily_tokens,
-            "last_context_at": given.isoformat() if given else None,
-            **_backups(loop, now),
-        }
-
-
-def _backups(loop: Loop, now: datetime) -> dict[str, object]:
-    newest, recovered = loop.backing_up.newest, recovery_log.latest(loop.home, now)
-    return {
-        "backups": loop.backing_up.kept,
-        "last_backup_at": newest.made_at.isoformat() if newest else None,
-        "backup_problem": loop.backing_up.problem,
-        "recovered_at": recovered.at if recovered else None,
-        "recovered": recovery_log.sentence(recovered) if recovered else "",
-    }
+        return Health(
+            status="degraded" if problem else "ok",
+            problem=problem,
+            settings_problem=services.settings.problem,
+            version=__version__,
+            pid=os.getpid(),
+            uptime_s=round((now - services.started_at).total_seconds(), 1),
+            queue_depth=waiting + len(spool.waiting(services.home)),
+            observations_today=memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
+            memories=sum(by_status.values()),
+            active=by_status.get("active", 0),
+            quarantined=by_status.get("quarantined", 0),
+            sessions=sessions.count(db),
+            unsure_lessons=lesson_candidates.count(db, None, lesson_candidates.OPEN),
+            ask_agent=services.settings.config.ask_agent,
+            stale_turns=rebuilds.count(db),
+            unindexed=services.indexing.waiting(db),
+            index_problem=services.indexing.problem,
+            model=model.name,
+            model_problem=model.problem,
+            model_next_step=model.next_step,
+            model_failed=turns["failed"],
+            model_waiting=turns["wanted"] + turns["asking"],
+            calls_today=spend.calls,
+            spend_today=round(spend.cost_usd, 6),
+            tokens_today=spend.tokens,
+            daily_usd=services.settings.config.daily_usd,
+            daily_tokens=services.settings.config.daily_tokens,
+            last_context_at=injected.isoformat() if injected else None,
+            backups=backups.kept,
+            last_backup_at=backups.newest.made_at.isoformat() if backups.newest else None,
+            backup_problem=backups.problem,
+            recovered_at=recovered.at if recovered else None,
+            recovered=recovery_log.sentence(recovered) if recovered else "",
+        )
 
 
 @router.get("/queue/stats")
-def queue_stats(loop: Running) -> dict[str, int]:
-    with closing(loop.inbox_readers.open()) as db:
-        return {**inbox.stats(db), "spooled": len(spool.waiting(loop.home))}
+def queue_stats(services: Running) -> QueueCounts:
+    """Return the number of events by status."""
+    with closing(services.inbox_readers.open()) as db:
+        return QueueCounts(**inbox.stats(db), spooled=len(spool.waiting(services.home)))
 
 
 @router.get("/queue")
-def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[str, object]:
-    with closing(loop.inbox_readers.open()) as db:
+def queue_list(services: Running, status: str = "error", limit: Limit = 50) -> FailedEvents:
+    """Return events of a status, newest first, with the reasons; failed turns for the model belong to `error`."""
+    with closing(services.inbox_readers.open()) as db:
         found = inbox.problems(db, status, limit)
         if status == "error":
             found += model_queue.problems(db, limit)
-    return {
-        "events": [
-            {**asdict(one), "received_at": datetime.fromtimestamp(one.received_at, UTC).isoformat()} for one in found
-        ]
-    }
+    return FailedEvents(
+        tuple(
+            response_from(FailedEvent, event, received_at=datetime.fromtimestamp(event.received_at, UTC).isoformat())
+            for event in found
+        )
+    )
 
 
 @router.post("/queue/retry")
-def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
-    """Put events in error back to work, and ask again about turns that a model did not tell."""
-    events = wait(loop.call_queue(lambda queue: queue.retry(wanted.id)))
-    turns = wait(loop.call_queue(lambda _: loop.modelling.retry(wanted.id)))
+def queue_retry(wanted: Retry, services: Running) -> Retried:
+    """Queue failed events again, and turns for which the model failed."""
+    events = wait(services.writes.execute_queue_write(lambda queue: queue.retry(wanted.id)))
+    turns = wait(services.writes.execute_queue_write(lambda _: services.models.retry(wanted.id)))
     if wanted.id is not None and not events + turns:
         raise NotFound(f"event {wanted.id} is not in error", "`claude-mem-lite queue --errors` lists them")
-    return {"events": events, "turns": turns}
+    return Retried(events, turns)
 
 
 @router.post("/drain")
-def drain(wanted: Drain, loop: Running) -> dict[str, object]:
-    """Work until nothing is left, open turns and the index included, or the time is over."""
-    _refuse_without_settings(loop)
-    until = time.monotonic() + max(wanted.timeout_s, _RETRY_LOOK_S)
+def drain(wanted: Drain, services: Running) -> Drained:
+    """Wait until nothing is left to do, open turns and the index included, or the time is over."""
+    _refuse_without_settings(services)
+    deadline = Deadline.after(max(wanted.timeout_s, services.limits.drain_poll_s))
     drained = False
-    while not drained and not loop.stopping.is_set() and (left := until - time.monotonic()) > 0:
+    while not drained and not services.shutdown.stopping.is_set() and (left := deadline.left_s()) > 0:
         # A pass that failed settles nothing, and with a broken configuration events still wait in the spool.
-        settled = loop.settle(left, flush=True) and not loop.problem
-        with closing(loop.inbox_readers.open()) as db:
+        settled = services.passes.wait_until_idle(left, flush=True) and not services.settings.problem
+        with closing(services.inbox_readers.open()) as db:
             drained = settled and _left_to_do(db) == 0
         if drained:
-            with closing(loop.readers.open()) as db:
-                drained = loop.indexing.waiting(db) == 0 and not loop.looking.is_busy()
+            with closing(services.readers.open()) as db:
+                drained = services.indexing.waiting(db) == 0 and not services.scanner.is_busy()
         if not drained:
             # What is left waits to be tried again.
-            loop.stopping.wait(min(_RETRY_LOOK_S, left))
-    if not drained and loop.stopping.is_set():
+            services.shutdown.stopping.wait(min(services.limits.drain_poll_s, left))
+    if not drained and services.shutdown.stopping.is_set():
         raise WorkerEnded("the worker ends before all is done", "run this again in a moment")
-    return {"drained": drained, **queue_stats(loop)}
+    return response_from(Drained, queue_stats(services), drained=drained)
 
 
 @router.post("/summarize")
-def summarize(wanted: Summarize, loop: Running) -> dict[str, object]:
-    """A session's summary: by the model if one may be asked, else as rules left it."""
-    _refuse_without_settings(loop)
-    told = wait(wait(loop.call(lambda _: loop.modelling.summarize(wanted.session))))
-    return {
-        "summary": asdict(told.summary),
-        "tokens": told.usage.tokens_in + told.usage.tokens_out,
-        "cost_usd": told.usage.cost_usd,
-        "made_by": told.made_by,
-        "reason": told.reason,
-    }
+def summarize(wanted: Summarize, services: Running) -> SummarizedSession:
+    """Return the summary of a session: by the model if one may be asked, else by rules."""
+    _refuse_without_settings(services)
+    made = wait(wait(services.writes.execute_write(lambda _: services.models.summarize(wanted.session))))
+    tokens = made.usage.tokens_in + made.usage.tokens_out
+    return SummarizedSession(made.summary, tokens, made.usage.cost_usd, made.made_by, made.reason)
 
 
 @router.post("/stop")
-async def stop(request: Request) -> dict[str, bool]:
+async def stop(request: Request) -> Stopping:
+    """End the worker once the requests under way are answered."""
     request.app.state.stop()
-    return {"stopping": True}
+    return Stopping()
 
 
 @router.post("/memories")
-def remember(wanted: Remember, loop: Running) -> dict[str, object]:
+def remember(wanted: Remember, services: Running) -> RememberedMemory:
     if len(wanted.text) > MAX_TEXT_LENGTH:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {MAX_TEXT_LENGTH:,}")
     require_words(wanted.text)
     if wanted.cwd is None and wanted.project is None:
         raise InvalidRequest("Field required", "body", "cwd")
-    told = wanted.model_dump(exclude_none=True)
+    command = wanted.model_dump(exclude_none=True)
     if wanted.project is not None:
-        with closing(loop.readers.open()) as db:
-            told["project"] = lookup.find(db, wanted.project)
-    excluded = wanted.project is None and _is_excluded(loop, wanted.cwd or "")
+        with closing(services.readers.open()) as db:
+            command["project"] = lookup.find(db, wanted.project)
+    excluded = wanted.project is None and _is_excluded(services, wanted.cwd or "")
     if excluded:
-        _refuse_for_excluded(loop, told, wanted)
-    (id_,) = wait(loop.command({"command": "remember", **told}))
-    with closing(loop.readers.open()) as db:
+        _refuse_for_excluded(services, command, wanted)
+    (id_,) = wait(services.commands.put({"command": "remember", **command}))
+    with closing(services.readers.open()) as db:
         memory = memories.get(db, id_)
-        return {
-            **shown(db, memory),
-            "is_guessed": wanted.kind is None,
-            "is_repeat": memory.times_seen > 1,
-            "is_redacted": redact(wanted.text) != wanted.text,
-            "has_private": has_private(wanted.text),
-            "is_excluded": excluded,
-        }
+        return response_from(
+            RememberedMemory,
+            shown(db, memory),
+            is_guessed=wanted.kind is None,
+            is_repeat=memory.times_seen > 1,
+            is_redacted=redact(wanted.text) != wanted.text,
+            has_private=has_private(wanted.text),
+            is_excluded=excluded,
+        )
 
 
 @router.post("/forget")
-def forget(wanted: Forget, loop: Running) -> dict[str, object]:
-    return {"forgotten": wait(loop.command({"command": "forget", **wanted.model_dump()}))}
+def forget(wanted: Forget, services: Running) -> ForgottenMemories:
+    """Remove memories, a session or a project for good."""
+    forgotten = wait(services.commands.put({"command": "forget", **wanted.model_dump()}))
+    return ForgottenMemories(tuple(forgotten))
 
 
 def require_words(given: str) -> None:
-    """Refuse a text to remember of which nothing is left without its private passages."""
+    """Refuse a text that is empty without its private passages."""
     if is_all_private(given):
-        raise MemoryLiteError("there is no text to remember", "what stands in <private> is never stored")
+        raise MemoryLiteError("there is no text to remember", "text in <private> is never stored")
 
 
-def _is_excluded(loop: Loop, folder: str) -> bool:
-    if not loop.knows_settings():
-        loop.settle(_CONFIG_LOOK_S)
-    return is_excluded(loop.config, folder)
+def _is_excluded(services: Services, folder: str) -> bool:
+    if not services.settings.is_current():
+        services.passes.wait_until_idle(_CONFIG_LOOK_S)
+    return is_excluded(services.settings.config, folder)
 
 
-def _refuse_for_excluded(loop: Loop, told: JsonObject, wanted: Remember) -> None:
-    """Refuse what would hold in the project of an excluded folder: it would be given to nobody."""
-    with closing(loop.readers.open()) as db:
+def _refuse_for_excluded(services: Services, command: JsonObject, wanted: Remember) -> None:
+    """Refuse a memory of an excluded folder's project: nothing would inject the memory."""
+    with closing(services.readers.open()) as db:
         here = lookup.locate(db, wanted.cwd or "").project
-        scope = named_scope(db, scope_wanted(told, clean(wanted.text), wanted.kind), here)
+        scope = named_scope(db, scope_wanted(command, clean(wanted.text), wanted.kind), here)
     if scope == f"project:{here}":
         raise MemoryLiteError(
             "this folder is excluded: nothing of it is kept, and nothing given here",
@@ -271,64 +279,37 @@ def _refuse_for_excluded(loop: Loop, told: JsonObject, wanted: Remember) -> None
 
 
 def _left_to_do(db: sqlite3.Connection) -> int:
-    """Events that wait or are worked on, and turns the model is being asked about, or soon will be."""
+    """Return the number of events that wait or are worked on, and of turns that wait for the model."""
     events, turns = inbox.stats(db), model_queue.counts(db)
     return events["raw"] + events["processing"] + turns["wanted"] + turns["asking"]
 
 
-def _refuse_without_settings(loop: Loop) -> None:
-    if _problem(loop) and loop.problem:
-        raise ConfigError(loop.problem, "until that is mended, events wait")
+def _refuse_without_settings(services: Services) -> None:
+    if _problem(services) and services.settings.problem:
+        raise ConfigError(services.settings.problem, "until that is mended, events wait")
 
 
-def require_settings(loop: Loop, otherwise: str) -> None:
-    """ConfigError while the settings cannot be read, with what that means for who asks; they may have been changed or
-    mended just now."""
-    if loop.problem or not loop.knows_settings():
-        loop.settle(_CONFIG_LOOK_S)
-    if loop.problem:
-        raise ConfigError(f"the configuration is broken: {loop.problem}", f"until it is mended, {otherwise}")
+def require_settings(services: Services, otherwise: str) -> None:
+    """Raise ConfigError, with the consequence for the caller, if the settings cannot be read; the user may have changed
+    or repaired them just now."""
+    if services.settings.problem or not services.settings.is_current():
+        services.passes.wait_until_idle(_CONFIG_LOOK_S)
+    if services.settings.problem:
+        raise ConfigError(
+            f"the configuration is broken: {services.settings.problem}", f"until it is mended, {otherwise}"
+        )
 
 
-def _problem(loop: Loop) -> str:
-    """Why nothing is taken in; looked at anew, because the user may just have mended it, or changed the settings."""
-    if loop.problem or loop.failure or not loop.knows_settings():
-        loop.settle(_CONFIG_LOOK_S)
-    return loop.problem or loop.failure
-
-
-def project_of(loop: Running, cwd: str = "", all_projects: bool = False, project: str = "") -> str | None:
-    """The project that is asked about, by its id, its name or a folder; None for all of them."""
-    if all_projects and not project:
-        return None
-    with closing(loop.readers.open()) as db:
-        return lookup.find(db, project) if project else lookup.locate(db, cwd).project
-
-
-Meant = Annotated[str | None, From(project_of)]
-
-
-def place_of(loop: Loop, cwd: str, project: str) -> tuple[str, Place]:
-    """The folder that is asked about and its place; a project by its id or name is where it was last worked on."""
-    if not project and not cwd:
-        raise InvalidRequest("Field required", "query", "cwd")
-    with closing(loop.readers.open()) as db:
-        if not project:
-            return cwd, lookup.locate(db, cwd)
-        place = lookup.place_of(db, lookup.find(db, project))
-        return place.root or "/", place
-
-
-def folder_of(loop: Loop, cwd: str, project: str) -> str:
-    """The folder from which something is looked at: the one that is given, else where the project was; '' is none."""
-    if cwd or not project:
-        return cwd
-    with closing(loop.readers.open()) as db:
-        return lookup.place_of(db, lookup.find(db, project)).root
+def _problem(services: Services) -> str:
+    """Return why the worker processes nothing, '' if it does; checked anew, because the user may just have repaired
+    the cause."""
+    if services.settings.problem or services.passes.failure or not services.settings.is_current():
+        services.passes.wait_until_idle(_CONFIG_LOOK_S)
+    return services.settings.problem or services.passes.failure
 
 
 def wait(future: Future[Result]) -> Result:
-    """What the job thread makes of a write, as soon as it is done."""
+    """Return the result of a write by the job thread."""
     try:
         return future.result(_WRITE_TIMEOUT_S)
     except TimeoutError:

@@ -1,13 +1,13 @@
-"""The API that memories leave and come back by, one by one as they are: what `export` and `import jsonl` are built on.
+"""API of `export` and `import jsonl`: memories with all their fields.
 
-An import begins with `start`, sends its memories in batches, each stored whole in one transaction, and ends with
-`finish`. Checking and cleaning happen here, beside the job thread, so that hooks do not wait for them."""
+An import begins with `start`, sends its memories in batches of one transaction each, and ends with `finish`. Checking
+and cleaning run outside the job thread, so that hooks do not wait for them."""
 
 import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, cast
 
 from pydantic import AwareDatetime, Field
@@ -15,16 +15,20 @@ from starlette.responses import Response
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import to_object, values_of
-from claude_mem_lite.knowledge import quarantine, transfer
+from claude_mem_lite.knowledge import quarantine, remember
 from claude_mem_lite.knowledge.user_edits import named_scope, resolve_scope
 from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, JsonObject, Kind, Memory, Origin
+from claude_mem_lite.responses.encoding import response_from
+from claude_mem_lite.responses.imports import Finished, ImportedMemories, ImportStart
 from claude_mem_lite.safety.clean_import import cleaned
 from claude_mem_lite.scopes import project_of_scope
+from claude_mem_lite.store import memory_queries
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.store.projects import lookup, marks
-from claude_mem_lite.worker import maintenance
+from claude_mem_lite.store.projects import marks
+from claude_mem_lite.worker import background
+from claude_mem_lite.worker.api.request_project import choose_project
 from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running, project_of, wait
+from claude_mem_lite.worker.api.status import Running, wait
 
 PAGE_BYTES = 1024 * 1024
 _BACKUP_WAIT_S = 60.0
@@ -35,42 +39,42 @@ router = Router(prefix="/api")
 class Start(Body):
     cwd: str = ""
     project: str = ""
-    """The project that is meant, by its id or name, in place of a folder's."""
+    """Project by id or name, in place of the folder's project."""
     scopes: list[str] = Field(default_factory=list)
 
 
 class Line(Body):
     memory: dict[str, object]
     nth: int = 0
-    """How many lines before it, without an id, are the same."""
+    """Number of earlier equal lines without an id."""
 
 
 class Batch(Body):
     project: str
-    """Of those that name none."""
+    """Project of memories that name none."""
     at: AwareDatetime
-    """When those were made that do not say."""
+    """Time of memories that name none."""
     lines: list[Line]
     trust: bool = False
-    """The file is the user's own: what it says to be their word, or pinned, is."""
+    """True if the user vouches for the file: its claims to be the user's word, or pinned, are kept."""
 
 
 @router.get("/export")
 def export(
-    loop: Running,
+    services: Running,
     after: Annotated[int, Field(ge=0, lt=2**63)] = 0,
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000,
     cwd: str = "",
     all_projects: bool = True,
     project: str = "",
 ) -> Response:
-    """Memories in the order of storing, as many as fit a page; `next` says after which the next page begins."""
-    meant = project_of(loop, cwd, all_projects and not cwd, project)
+    """Return one page of memories in the order of storing. `next` is the `after` of the next page."""
+    chosen = choose_project(services, cwd, all_projects and not cwd, project).id
     found: list[str] = []
     size, last, more = 0, after, False
-    with closing(loop.readers.open()) as db:
-        total = transfer.count(db, meant) if not after else None
-        for seq, memory in transfer.all_after(db, after, meant):
+    with closing(services.readers.open()) as db:
+        total = memory_queries.count_all(db, chosen) if not after else None
+        for seq, memory in memory_queries.all_after(db, after, chosen):
             if len(found) == limit or size >= PAGE_BYTES:
                 more = True
                 break
@@ -81,66 +85,64 @@ def export(
 
 
 @router.post("/import/memories/start")
-def start(wanted: Start, loop: Running) -> dict[str, object]:
-    """Where and when an import happens, and which of the scopes that its lines name cannot be told."""
+def start(wanted: Start, services: Running) -> ImportStart:
+    """Return project and time of an import, and the scopes of its lines that are unknown."""
     unknown: dict[str, str] = {}
-    with closing(loop.readers.open()) as db:
-        project = lookup.find(db, wanted.project) if wanted.project else lookup.locate(db, wanted.cwd).project
+    project = choose_project(services, wanted.cwd, project=wanted.project).id or ""
+    with closing(services.readers.open()) as db:
         for scope in wanted.scopes:
             try:
                 named_scope(db, scope, project)
             except MemoryLiteError as error:
                 unknown[scope] = str(error)
-    return {"project": project, "at": loop.clock().isoformat(), "unknown": unknown}
+    return ImportStart(project, services.clock().isoformat(), unknown)
 
 
 @router.post("/import/memories")
-def take_in(batch: Batch, loop: Running) -> dict[str, object]:
-    """Store those of the memories that are new; nothing is merged, and nothing that is there is changed."""
-    with closing(loop.readers.open()) as db:
+def take_in(batch: Batch, services: Running) -> ImportedMemories:
+    """Store the new memories of a batch. Stored memories are neither merged nor changed."""
+    with closing(services.readers.open()) as db:
         lines = [read(db, line, batch) for line in batch.lines]
-    redacted = sum(one.cleaned for one in lines)
-    given = [one.given for one in lines]
-    taken = wait(loop.call(lambda db: transfer.take_in(db, given, loop.clock())))
-    scopes = {one.memory.scope for one in given}
-    projects = sorted(scope.removeprefix("project:") for scope in scopes if scope.startswith("project:"))
-    quarantined = sum(one.memory.status == "quarantined" for one in given)
-    return {
-        **asdict(taken),
-        "redacted": redacted,
-        "quarantined": quarantined,
-        "disbelieved": sum(one.disbelieved for one in lines),
-        "projects": projects,
-    }
+    given = [line.given for line in lines]
+    taken = wait(services.writes.execute_write(lambda db: remember.import_memories(db, given, services.clock())))
+    scopes = {line.memory.scope for line in given}
+    return response_from(
+        ImportedMemories,
+        taken,
+        redacted=sum(line.cleaned for line in lines),
+        quarantined=sum(line.memory.status == "quarantined" for line in given),
+        disbelieved=sum(line.disbelieved for line in lines),
+        projects=tuple(sorted(scope.removeprefix("project:") for scope in scopes if scope.startswith("project:"))),
+    )
 
 
 @router.post("/import/memories/finish")
-def finish(loop: Running) -> dict[str, bool]:
-    """Everything is sent: contexts that were rendered before it follow, and a backup has what no inbox has."""
-    wait(loop.render_all())
-    made = loop.backing_up.make_soon()
-    loop.wake()
-    with suppress(MemoryLiteError, TimeoutError):  # told by `status`, and tried again
+def finish(services: Running) -> Finished:
+    """End an import: render the contexts again, and back up what no inbox has."""
+    wait(services.render_all())
+    made = services.backups.make_soon()
+    services.writes.wake()
+    with suppress(MemoryLiteError, TimeoutError):  # `status` shows the problem, and the worker tries again
         made.result(_BACKUP_WAIT_S)
-    maintenance.give_back_memory()
-    return {"finished": True}
+    background.give_back_memory()
+    return Finished()
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A line as it is stored."""
+class CheckedLine:
+    """Line in the form in which it is stored."""
 
-    given: transfer.Given
+    given: remember.ImportedMemory
     cleaned: int
-    """How many of its values were."""
+    """Number of redacted values."""
     disbelieved: bool
-    """It said to be the user's word, or pinned, and that was not taken over."""
+    """True if the line claimed to be the user's word, or pinned, and is stored as imported."""
 
 
-def read(db: sqlite3.Connection, line: Line, batch: Batch) -> Taken:
-    """The memory of a line, what is not said filled in and what is not to be believed left out."""
-    told = cast("JsonObject", line.memory)  # what comes from JSON is JSON
-    values, problems = values_of(told)
+def read(db: sqlite3.Connection, line: Line, batch: Batch) -> CheckedLine:
+    """Return the memory of a line, with defaults for missing fields and without untrusted claims."""
+    fields = cast("JsonObject", line.memory)  # parsed from JSON
+    values, problems = values_of(fields)
     if problems:
         raise MemoryLiteError(f"a memory cannot be imported: {problems[0]}")
     believed = _believed(values, batch.trust)
@@ -157,21 +159,21 @@ def read(db: sqlite3.Connection, line: Line, batch: Batch) -> Taken:
         "made_by": "import",
     }
     if "id" not in values:
-        values["id"] = _id_of(told, scope, line.nth)
+        values["id"] = _id_of(fields, scope, line.nth)
     memory = Memory(**{**defaults, **values, "scope": scope, "project": project})  # type: ignore[arg-type]  # checked
     memory, changed = cleaned(memory)
     memory = quarantine.without_approval(quarantine.checked(memory))
-    # What is there by the same id may have been said by the user, or pinned since.
-    compared = frozenset(told) - _CLAIMS if believed else frozenset(told)
+    # The user may have stated or pinned the stored memory of the same id since.
+    compared = frozenset(fields) - _CLAIMS if believed else frozenset(fields)
     is_claimed = not batch.trust and not believed.keys().isdisjoint(("origin", "pinned", "made_by"))
-    return Taken(transfer.Given(memory, compared), changed, is_claimed)
+    return CheckedLine(remember.ImportedMemory(memory, compared), changed, is_claimed)
 
 
-def _believed(values: Mapping[str, object], trust: bool) -> dict[str, object]:
-    """What a memory says of who stated it, in place of what it claims: whoever wrote the file can claim anything.
+def _believed(values: Mapping[str, object], trust: bool) -> Mapping[str, str | float]:
+    """Return the values that replace untrusted claims of a memory about its source: a file can claim anything.
 
-    What pages and foreign tools said is pinned by nobody but the user, one by one."""
-    believed: dict[str, object] = {}
+    Text of pages and foreign tools is never pinned by an import."""
+    believed: dict[str, str | float] = {}
     if values.get("pinned") and (not trust or values.get("origin") in FOREIGN_ORIGINS):
         believed["pinned"] = False
     if trust:
@@ -187,7 +189,7 @@ def _believed(values: Mapping[str, object], trust: bool) -> dict[str, object]:
 
 
 def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -> tuple[str, str]:
-    """The scope and the project of a memory. Where it names its project, its scope is taken as it is written."""
+    """Return scope and project of a memory. The scope of a memory that names its project stays as written."""
     scope, kind = str(values.get("scope", "")), cast("Kind", values["kind"])
     if (given := values.get("project")) is not None:
         own = marks.current_id(db, str(given))
@@ -199,6 +201,6 @@ def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -
     return scope, project_of_scope(scope, project)
 
 
-def _id_of(told: JsonObject, scope: str, nth: int) -> str:
-    """An id that the same line gets whenever it is imported to hold in the same place."""
-    return short_id("jsonl", scope, json.dumps(told, sort_keys=True), str(nth))
+def _id_of(fields: JsonObject, scope: str, nth: int) -> str:
+    """Return an id that is the same whenever a line is imported into the same scope."""
+    return short_id("jsonl", scope, json.dumps(fields, sort_keys=True), str(nth))

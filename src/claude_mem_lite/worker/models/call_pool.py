@@ -1,6 +1,6 @@
-"""Calls to a model, each in a thread of its own, so that the job thread never waits for one.
+"""Pool of calls to a model, each in a thread of its own, so that the job thread never waits for a model.
 
-The job thread alone starts them and hears their answers. Each is recorded before it is made; none is repeated here."""
+The job thread alone starts calls and collects answers. A call is recorded before it starts, and never repeated."""
 
 import logging
 import sqlite3
@@ -11,24 +11,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from claude_mem_lite.compress.model.request import Told
+from claude_mem_lite.compress.model.request import TurnAnswer
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
-from claude_mem_lite.models import Usage
+from claude_mem_lite.providers import Usage
 from claude_mem_lite.store import model_calls
 from claude_mem_lite.store.model_calls import Outcome, Purpose
 from claude_mem_lite.timestamps import Clock
 
-# Beyond the limit of a provider, which does not cover a name that takes for ever to resolve.
+# Added to the timeout of a provider, which does not cover a slow name resolution.
 _GRACE_S = 90.0
-Result = Told | ModelError
+Result = TurnAnswer | ModelError
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A question on its way. `note` is told what came of it, in the job thread, unless the call was let go."""
+    """Call under way. `note` gets the result in the job thread, unless the call was released."""
 
     id: int
     turn: str
@@ -41,21 +42,21 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _ReceivedAnswer:
     call: Call
     result: Result
     ms: float
 
 
-class Calls:
-    """The calls under way."""
+class CallPool:
+    """Calls under way and answers that arrived."""
 
     def __init__(self, memory_db: sqlite3.Connection, clock: Clock, wake: Callable[[], None]) -> None:
         self._db = memory_db
         self._clock = clock
         self._wake = wake
         self._under_way: dict[int, Call] = {}
-        self._came: deque[_Answer] = deque()
+        self._came: deque[_ReceivedAnswer] = deque()
         self._arrival = threading.Event()
 
     def under_way(self) -> list[Call]:
@@ -63,63 +64,64 @@ class Calls:
 
     def start(
         self,
-        ask: Callable[[], Told],
+        ask: Callable[[], TurnAnswer],
         note: Callable[[Result], None],
         *,
         turn: str,
         session: str,
         made_by: str,
         purpose: Purpose,
-        most: Usage,
+        max_usage: Usage,
         sent: str,
         timeout_s: float,
     ) -> None:
-        """Ask in a thread; the most it may take is counted as spent until the answer is there. Of what is sent only
-        the size is kept."""
+        """Ask in a thread; the maximum usage counts as spent until the answer arrives. Only the size of `sent` is
+        stored."""
         now, size = self._clock(), estimate_tokens(sent)
         with atomic(self._db):
-            number = model_calls.begin(self._db, turn, session, made_by, purpose, most, now, estimated_in=size)
+            number = model_calls.begin(self._db, turn, session, made_by, purpose, max_usage, now, estimated_in=size)
         call = Call(number, turn, session, made_by, purpose, now, timeout_s + _GRACE_S, note)
         self._under_way[number] = call
         # Daemon: a worker that ends does not wait for a model that hangs.
         threading.Thread(target=self._ask, args=(call, ask), name=f"model-{number}", daemon=True).start()
 
-    def let_go(self, call: Call) -> None:
-        """Nobody wants this answer any more; what it takes is still counted."""
+    def release(self, call: Call) -> None:
+        """Ignore the answer of a call; its usage still counts."""
         self._under_way.pop(call.id, None)
 
-    def hear(self) -> None:
-        """Pass on the answers that have come. One that cannot be stored, for a full disk say, is kept for next time."""
+    def collect(self) -> None:
+        """Pass on the answers that arrived. An answer that cannot be stored, on a full disk say, stays for the next
+        time."""
         while self._came:
             answer = self._came[0]
             self._try_to_record(answer)
             if answer.call.id in self._under_way:
                 _pass_on(answer)
-                self.let_go(answer.call)
+                self.release(answer.call)
             self._came.popleft()
-        # After the answers: a machine that slept may wake to one that is there but looks late.
+        # After the answers: on a machine that slept, an answer may have arrived but look late.
         for call in self.under_way():
             if self._clock() - call.began_at > timedelta(seconds=call.max_s):
-                told = f"{call.made_by} gave no answer within {call.max_s:g} s"
-                call.note(ModelUnavailable(told, "check the network and base_url in config.toml"))
-                self.let_go(call)
+                problem = f"{call.made_by} gave no answer within {call.max_s:g} s"
+                call.note(ModelUnavailable(problem, "check the network and base_url in config.toml"))
+                self.release(call)
 
-    def hear_for(self, timeout_s: float) -> None:
-        """Pass on what comes within this time; ends early when nothing is under way."""
-        until = time.monotonic() + timeout_s
-        self.hear()
-        while self._under_way and (left := until - time.monotonic()) > 0:
+    def collect_for(self, timeout_s: float) -> None:
+        """Pass on answers until the timeout, or until no call is under way."""
+        deadline = Deadline.after(timeout_s)
+        self.collect()
+        while self._under_way and (left := deadline.left_s()) > 0:
             self._arrival.wait(left)
             self._arrival.clear()
-            self.hear()
+            self.collect()
 
-    def lose_all(self) -> None:
-        """Whatever is recorded as under way will not be heard any more: for a worker that starts or ends."""
+    def abandon_all(self) -> None:
+        """Record all calls under way as lost: for a worker that starts or ends."""
         self._under_way.clear()
         with atomic(self._db):
             model_calls.lose_open(self._db)
 
-    def _ask(self, call: Call, ask: Callable[[], Told]) -> None:
+    def _ask(self, call: Call, ask: Callable[[], TurnAnswer]) -> None:
         started = time.monotonic()
         result: Result
         try:
@@ -129,19 +131,19 @@ class Calls:
         except Exception as error:
             log.exception("call failed", extra={"call": call.id, "made_by": call.made_by})
             result = ModelRefused(f"the call failed with {type(error).__name__}", "see worker.log")
-        self._came.append(_Answer(call, result, round((time.monotonic() - started) * 1000, 1)))
+        self._came.append(_ReceivedAnswer(call, result, round((time.monotonic() - started) * 1000, 1)))
         self._arrival.set()
         self._wake()
 
-    def _try_to_record(self, answer: _Answer) -> None:
+    def _try_to_record(self, answer: _ReceivedAnswer) -> None:
         try:
             self._record(answer)
         except sqlite3.OperationalError:  # no room, or locked: recorded later
             raise
-        except Exception:  # what the table does not take must not keep other answers from being heard
+        except Exception:  # an answer that the table refuses must not block other answers
             log.exception("call not recorded", extra={"call": answer.call.id, "made_by": answer.call.made_by})
 
-    def _record(self, answer: _Answer) -> None:
+    def _record(self, answer: _ReceivedAnswer) -> None:
         call = answer.call
         usage: Usage | None = answer.result.usage
         outcome: Outcome = "told"
@@ -166,7 +168,7 @@ class Calls:
         )
 
 
-def _pass_on(answer: _Answer) -> None:
+def _pass_on(answer: _ReceivedAnswer) -> None:
     try:
         answer.call.note(answer.result)
     except sqlite3.OperationalError:  # no room, or locked: the answer was paid for and is stored later

@@ -1,6 +1,5 @@
-"""A session's summary on demand: one call to the model, or the summary as it stands. Runs in the job thread.
-
-One small question to the model, because somebody wants to know whether it answers. Runs in the job thread."""
+"""Model calls on demand: the summary of a session, and a small question that probes the provider. For the job thread
+alone."""
 
 import sqlite3
 import time
@@ -9,97 +8,17 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
-from claude_mem_lite.compress.model.request import MAX_SUMMARY_TOKENS, Told, ask_summary, load
+from claude_mem_lite.compress.model.request import MAX_SUMMARY_TOKENS, TurnAnswer, ask_summary, load
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelUnavailable, NotFound
 from claude_mem_lite.knowledge import model_rewrite, turn_replacement
-from claude_mem_lite.models import CallLimits, JsonObject, Provider, Session, SessionSummary, Usage
+from claude_mem_lite.models import JsonObject, Session, SessionSummary
+from claude_mem_lite.providers import CallLimits, Provider, Usage
 from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.timestamps import Clock
-from claude_mem_lite.worker.models import limits
-from claude_mem_lite.worker.models.call_pool import Calls, Result
-
-
-@dataclass(frozen=True, slots=True)
-class Summarized:
-    """A session's summary; `reason` says why no model made it although one is configured."""
-
-    summary: SessionSummary
-    made_by: str = "rules"
-    usage: Usage = Usage()  # noqa: RUF009  frozen
-    reason: str = ""
-
-
-class Summarizing:
-    """Summaries under way; `note_told` hears the project of each that a model made."""
-
-    def __init__(
-        self, memory_db: sqlite3.Connection, calls: Calls, clock: Clock, note_told: Callable[[str], None]
-    ) -> None:
-        self._db = memory_db
-        self._calls = calls
-        self._clock = clock
-        self._note_told = note_told
-
-    def find(self, session: str) -> Session:
-        found = sessions.find(self._db, session)
-        if found is None:
-            raise NotFound(f"there is no session {session}", "`claude-mem-lite sessions` shows them")
-        return found
-
-    def ask(self, session: Session, provider: Provider, config: Config) -> Future[Summarized]:
-        """Ask the model within the caps; what it tells is stored, unless the session has gone on by then."""
-        future: Future[Summarized] = Future()
-        material = model_rewrite.material_of(self._db, session)
-        sent = load("session").text + material
-        most = limits.most_of(provider.name, config, sent, MAX_SUMMARY_TOKENS)
-        reached = limits.reached(self._db, config, session.id, most, self._clock())
-        if reached or is_excluded(config, session.cwd):
-            reason = reached.reason if reached else "its folder is excluded"
-            future.set_result(Summarized(session.summary, reason=reason))
-            return future
-        latest = turns.latest_turn(self._db, session.id)
-        self._calls.start(
-            partial(_ask, provider, material),
-            partial(self._note, session.id, latest, provider.name, future),
-            turn="",
-            session=session.id,
-            made_by=provider.name,
-            purpose="summary",
-            most=most,
-            sent=sent,
-            timeout_s=provider.limits.timeout_s,
-        )
-        return future
-
-    def give_up(self, reason: str) -> None:
-        """Answer with the summaries as they stand; what a model says to them later is not heard."""
-        for call in self._calls.under_way():
-            if call.purpose == "summary":
-                call.note(ModelUnavailable(reason, "ask again"))
-                self._calls.let_go(call)
-
-    def _note(self, session: str, latest: str, made_by: str, future: Future[Summarized], result: Result) -> None:
-        try:
-            found = self.find(session)
-        except NotFound as error:
-            future.set_exception(error)
-            return
-        if isinstance(result, ModelError) or result.summary is None:
-            reason = result.message if isinstance(result, ModelError) else "the model's answer held no summary"
-            future.set_result(Summarized(found.summary, reason=reason))
-            return
-        with atomic(self._db):
-            turn_replacement.retell_session(self._db, session, latest, result.summary, self._clock())
-        self._note_told(found.project)
-        future.set_result(Summarized(turn_replacement.over(found.summary, result.summary), made_by, result.usage))
-
-
-def _ask(provider: Provider, material: str) -> Told:
-    summary, usage, version = ask_summary(provider, material)
-    return Told((), summary, usage, version)
-
+from claude_mem_lite.worker.models import spend_caps
+from claude_mem_lite.worker.models.call_pool import CallPool, Result
 
 _SYSTEM = "You are asked only to see whether you can be reached."
 _QUESTION = 'Answer with {"answer": "ok"}.'
@@ -109,15 +28,95 @@ _FORM: JsonObject = {
     "required": ["answer"],
     "additionalProperties": False,
 }
-# Some models think aloud before they answer; one that was cut short would be taken for one that fails.
+# Some models write reasoning before the answer; a truncated answer would look like a failure.
 _MAX_TOKENS = 256
 _SESSION = "doctor"
-"""Whose calls they are, for the caps of a session."""
+"""Session of probes, for the caps of a session."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of it; no problem is an empty string."""
+class SummaryResult:
+    """Summary of a session; `reason` says why a configured model did not write the summary."""
+
+    summary: SessionSummary
+    made_by: str = "rules"
+    usage: Usage = Usage()  # noqa: RUF009  frozen
+    reason: str = ""
+
+
+class SummaryRequests:
+    """Summaries under way; `note_answer` is called with the project of each summary that a model wrote."""
+
+    def __init__(
+        self, memory_db: sqlite3.Connection, calls: CallPool, clock: Clock, note_answer: Callable[[str], None]
+    ) -> None:
+        self._db = memory_db
+        self._calls = calls
+        self._clock = clock
+        self._note_answer = note_answer
+
+    def find(self, session: str) -> Session:
+        found = sessions.find(self._db, session)
+        if found is None:
+            raise NotFound(f"there is no session {session}", "`claude-mem-lite sessions` shows them")
+        return found
+
+    def ask(self, session: Session, provider: Provider, config: Config) -> Future[SummaryResult]:
+        """Ask the model within the caps; the summary is stored, unless the session has gone on meanwhile."""
+        future: Future[SummaryResult] = Future()
+        material = model_rewrite.material_of(self._db, session)
+        sent = load("session").text + material
+        max_usage = spend_caps.max_usage_of(provider.name, config, sent, MAX_SUMMARY_TOKENS)
+        reached = spend_caps.reached(self._db, config, session.id, max_usage, self._clock())
+        if reached or is_excluded(config, session.cwd):
+            reason = reached.reason if reached else "its folder is excluded"
+            future.set_result(SummaryResult(session.summary, reason=reason))
+            return future
+        latest = turns.latest_turn(self._db, session.id)
+        self._calls.start(
+            partial(_ask, provider, material),
+            partial(self._note, session.id, latest, provider.name, future),
+            turn="",
+            session=session.id,
+            made_by=provider.name,
+            purpose="summary",
+            max_usage=max_usage,
+            sent=sent,
+            timeout_s=provider.limits.timeout_s,
+        )
+        return future
+
+    def give_up(self, reason: str) -> None:
+        """Answer all requests with the stored summaries, and ignore later answers of the model."""
+        for call in self._calls.under_way():
+            if call.purpose == "summary":
+                call.note(ModelUnavailable(reason, "ask again"))
+                self._calls.release(call)
+
+    def _note(self, session: str, latest: str, made_by: str, future: Future[SummaryResult], result: Result) -> None:
+        try:
+            found = self.find(session)
+        except NotFound as error:
+            future.set_exception(error)
+            return
+        if isinstance(result, ModelError) or result.summary is None:
+            reason = result.message if isinstance(result, ModelError) else "the model's answer held no summary"
+            future.set_result(SummaryResult(found.summary, reason=reason))
+            return
+        with atomic(self._db):
+            turn_replacement.retell_session(self._db, session, latest, result.summary, self._clock())
+        self._note_answer(found.project)
+        future.set_result(SummaryResult(turn_replacement.over(found.summary, result.summary), made_by, result.usage))
+
+
+def _ask(provider: Provider, material: str) -> TurnAnswer:
+    summary, usage, version = ask_summary(provider, material)
+    return TurnAnswer((), summary, usage, version)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """Result of a probe; an empty `problem` means success."""
 
     model: str
     problem: str = ""
@@ -126,18 +125,18 @@ class Tried:
     tokens: int = 0
 
 
-def try_out(
-    provider: Provider | None, config: Config | None, calls: Calls, db: sqlite3.Connection, clock: Clock
-) -> Future[Tried]:
-    """Ask, within the caps and counted like every call. What it answers is not looked at: it did."""
-    future: Future[Tried] = Future()
+def probe_provider(
+    provider: Provider | None, config: Config | None, calls: CallPool, db: sqlite3.Connection, clock: Clock
+) -> Future[ProbeResult]:
+    """Ask within the caps, counted like every call. Any answer is a success."""
+    future: Future[ProbeResult] = Future()
     if provider is None or config is None:
-        future.set_result(Tried("rules", "no model is configured", "set provider in config.toml"))
+        future.set_result(ProbeResult("rules", "no model is configured", "set provider in config.toml"))
         return future
     sent = _SYSTEM + _QUESTION
-    most = limits.most_of(provider.name, config, sent, _MAX_TOKENS)
-    if reached := limits.reached(db, config, _SESSION, most, clock()):
-        future.set_result(Tried(provider.name, reached.reason, "raise it in config.toml"))
+    max_usage = spend_caps.max_usage_of(provider.name, config, sent, _MAX_TOKENS)
+    if reached := spend_caps.reached(db, config, _SESSION, max_usage, clock()):
+        future.set_result(ProbeResult(provider.name, reached.reason, "raise it in config.toml"))
         return future
     calls.start(
         partial(_ask_once, provider),
@@ -146,22 +145,22 @@ def try_out(
         session=_SESSION,
         made_by=provider.name,
         purpose="summary",
-        most=most,
+        max_usage=max_usage,
         sent=sent,
-        timeout_s=CallLimits().timeout_s,  # somebody waits for it
+        timeout_s=CallLimits().timeout_s,  # a caller waits
     )
     return future
 
 
-def _ask_once(provider: Provider) -> Told:
+def _ask_once(provider: Provider) -> TurnAnswer:
     done = provider.complete(_SYSTEM, _QUESTION, _FORM, _MAX_TOKENS)
-    return Told((), None, done.usage, "")
+    return TurnAnswer((), None, done.usage, "")
 
 
-def _note(made_by: str, began: float, future: "Future[Tried]", result: Result) -> None:
+def _note(made_by: str, began: float, future: "Future[ProbeResult]", result: Result) -> None:
     ms = round((time.monotonic() - began) * 1000, 1)
     tokens = result.usage.tokens_in + result.usage.tokens_out
     if isinstance(result, ModelError):
-        future.set_result(Tried(made_by, result.message, result.next_step, ms, tokens))
+        future.set_result(ProbeResult(made_by, result.message, result.next_step, ms, tokens))
     else:
-        future.set_result(Tried(made_by, ms=ms, tokens=tokens))
+        future.set_result(ProbeResult(made_by, ms=ms, tokens=tokens))

@@ -1,4 +1,4 @@
-"""go test: plain, verbose, as JSON; with testify, with races, with packages that do not build."""
+"""go test: plain, verbose, as JSON; with testify, races, and packages that do not build."""
 
 import json
 import re
@@ -12,7 +12,7 @@ _SECTION = lazy(
     r"[ \t]{0,40}(?:--- (?:FAIL|PASS|SKIP):|=== RUN|=== CONT|=== NAME)[ \t]+((?:Test|Example|Fuzz|Benchmark)\S*)"
 )
 _ERROR = lazy(r"[ \t]+(\w[\w./-]*\.go:\d+:(?: [^\n]*)?)$|(panic: [^\n]*)$")
-_TELLING = lazy(
+_STATES_FAILURE = lazy(
     r"(?i)\b(?:want|wanted|got|expected?|should|fail\w*|error|unexpected|must|mismatch|missing|timed? ?out|panic|nil"
     r"|incorrect\w*|invalid|cannot)\b"
 )
@@ -33,8 +33,8 @@ def go(output: str) -> TestRun | None:
     if not packages and not results:
         return None
     failed_names = list(dict.fromkeys(name for result, name in results if result == "FAIL"))
-    # A parent fails with its sub-test; the sub-test is the one that tells.
-    parents = {name[: found.start()] for name in failed_names for found in re.finditer("/", name)}
+    # A parent fails with its sub-test; only the sub-test has the error.
+    parents = {name[: slash.start()] for name in failed_names for slash in re.finditer("/", name)}
     leaves = [name for name in failed_names if name not in parents]
     errors = _errors(output) if leaves else {}
     named = [(name, errors.get(name, "")) for name in leaves]
@@ -52,7 +52,7 @@ def go(output: str) -> TestRun | None:
 
 
 def _plain(output: str) -> str:
-    """What `go test -json` would have printed without it."""
+    """Return the output of `go test -json` as plain output."""
     if not output.lstrip().startswith('{"') or '"Action":' not in output:
         return output
     printed: list[str] = []
@@ -67,7 +67,8 @@ def _plain(output: str) -> str:
 
 
 def _errors(output: str) -> dict[str, str]:
-    """The telling line of each test: go prints logs and errors alike, and an error that stops the test comes last."""
+    """Return the best line of each test: go prints logs and errors alike, and an error that stops the test comes
+    last."""
     logged: dict[str, list[str]] = {}
     name = ""
     lines = output.split("\n")
@@ -75,27 +76,28 @@ def _errors(output: str) -> dict[str, str]:
         if section := _SECTION.match(line):
             name = section[1]
         elif name and (error := _ERROR.match(line)):
-            told = error[1] or f"{error[2]} {_place(lines, at)}"
-            logged.setdefault(name, []).append(f"{told} {_testify(lines, at + 1)}" if told.endswith(":") else told)
+            message = error[1] or f"{error[2]} {_place(lines, at)}"
+            more = f" {_testify(lines, at + 1)}" if message.endswith(":") else ""
+            logged.setdefault(name, []).append(f"{message}{more}")
     race = _race(output)
     return {
         test: race
-        if race and "race detected" in " ".join(told)
-        else next((line for line in told if _TELLING.search(line)), told[-1])
-        for test, told in logged.items()
+        if race and "race detected" in " ".join(messages)
+        else next((line for line in messages if _STATES_FAILURE.search(line)), messages[-1])
+        for test, messages in logged.items()
     }
 
 
 def _testify(lines: list[str], at: int) -> str:
-    """What an assertion of testify printed below its place, without the trace: its error, its message."""
-    told: list[str] = []
+    """Return error and message of an assertion of testify, without the trace."""
+    texts: list[str] = []
     for line in lines[at : at + 16]:
         if _SECTION.match(line) or _ERROR.match(line):
             break
-        found = _TESTIFY.match(line)
-        if found and not _TESTIFY_OTHER.match(line) and "\t" in line:
-            told.append(found[1])
-    return " ".join(told)
+        match = _TESTIFY.match(line)
+        if match and not _TESTIFY_OTHER.match(line) and "\t" in line:
+            texts.append(match[1])
+    return " ".join(texts)
 
 
 def _race(output: str) -> str:
@@ -104,29 +106,29 @@ def _race(output: str) -> str:
 
 
 def panic(output: str) -> str:
-    """What a program of Go died of, with the place in its own code; "" when it did not panic."""
+    """Return the panic of a Go program, with the place in the program's own code, or ''."""
     lines = output.split("\n")
     at = next((at for at, line in enumerate(lines) if line.startswith("panic: ")), None)
     return f"{lines[at]} {_place(lines, at)}".strip() if at is not None else ""
 
 
 def _place(lines: list[str], at: int) -> str:
-    """Where a panic came from: the first frame of the trace that is no library's."""
+    """Return the place of a panic: the first frame of the trace outside of libraries."""
     frames = _FRAME.findall("\n".join(lines[at : at + 60]))
     own = next((frame for frame in frames if not _LIBRARY.search(frame)), "")
     return f"({own})" if own else ""
 
 
 def _unbuilt(output: str, packages: list[str]) -> list[tuple[str, str]]:
-    """Packages that do not build, each with its first compile errors."""
+    """Return the packages that do not build, each with the first compile errors."""
     errors: dict[str, list[str]] = {}
     package = ""
     for line in output.split("\n"):
         if heading := _PACKAGE_HEADING.match(line):
             package = heading[1]
-        elif found := _COMPILE.match(line):
-            errors.setdefault(package, []).append(one_line(found[1]))
-    # What is built on a broken package does not build either; the errors stand under the first of them.
+        elif match := _COMPILE.match(line):
+            errors.setdefault(package, []).append(one_line(match[1]))
+    # A package that imports a broken package does not build either; the errors are under the first package.
     first = next(iter(errors.values()), ["does not build"])
     return [
         (name, "; ".join(errors.get(name, ["does not build"] if at else first)[:_MAX_COMPILE_ERRORS]))

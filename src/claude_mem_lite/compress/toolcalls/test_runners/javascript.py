@@ -1,4 +1,4 @@
-"""jest, vitest, mocha (and cypress), playwright, node's own runner and bun's."""
+"""jest, vitest, mocha (and cypress), playwright, and the test runners of node and bun."""
 
 import re
 
@@ -7,6 +7,7 @@ from claude_mem_lite.compress.toolcalls.test_runners.test_run import (
     counts,
     failed_tests,
     first_lines,
+    first_number,
     number,
     one_line,
     sections,
@@ -58,7 +59,7 @@ def jest(output: str) -> TestRun | None:
             unstarted += 1
         else:
             named.append((heading.removeprefix("● "), with_values(first_lines(section), section)))
-    # A suite that does not start has no tests to count; it failed all the same.
+    # A suite that does not start has no counted tests, but failed.
     failed = seen.get("failed", 0) + min(unstarted, len({name for name, _ in named}))
     skipped = seen.get("skipped", 0) + seen.get("todo", 0)
     return TestRun("jest", seen.get("passed", 0), failed, skipped, failed_tests(named))
@@ -79,23 +80,19 @@ def vitest(output: str) -> TestRun | None:
 
 
 def mocha(output: str) -> TestRun | None:
-    passing = _PASSING.search(output)
+    passing, failing = _PASSING.search(output), _FAILING.search(output)
     if not passing:
         return None
-    failing = _FAILING.search(output)
-    pending = _PENDING.search(output)
-    named = [_mocha_failure(*found) for found in sections(output[failing.end() :], _MOCHA_SECTION)] if failing else []
+    named = (
+        [_mocha_failure(*section) for section in sections(output[failing.end() :], _MOCHA_SECTION)] if failing else []
+    )
     return TestRun(
-        "mocha",
-        number(passing[1]),
-        number(failing[1]) if failing else 0,
-        number(pending[1]) if pending else 0,
-        failed_tests(named),
+        "mocha", number(passing[1]), first_number(_FAILING, output), first_number(_PENDING, output), failed_tests(named)
     )
 
 
 def _mocha_failure(heading: str, section: str) -> tuple[str, str]:
-    """The titles of a test stand one below the other, the last one with a colon; then comes the error."""
+    """Return name and error of a test: titles are on separate lines, the last with a colon, before the error."""
     names = [heading]
     lines = section[:4_000].split("\n")
     at = 0
@@ -109,30 +106,25 @@ def playwright(output: str) -> TestRun | None:
     passed, failed = _PLAYWRIGHT_PASSED.search(output), _PLAYWRIGHT_FAILED.search(output)
     if not passed and not (failed and "›" in output):
         return None
-    skipped = _PLAYWRIGHT_SKIPPED.search(output)
+    patterns = (_PLAYWRIGHT_PASSED, _PLAYWRIGHT_FAILED, _PLAYWRIGHT_SKIPPED)
+    passes, failures, skips = (first_number(pattern, output) for pattern in patterns)
     named = [(name, first_lines(section)) for name, section in sections(output, _PLAYWRIGHT_SECTION)]
-    return TestRun(
-        "playwright",
-        number(passed[1]) if passed else 0,
-        number(failed[1]) if failed else 0,
-        number(skipped[1]) if skipped else 0,
-        failed_tests(named),
-    )
+    return TestRun("playwright", passes, failures, skips, failed_tests(named))
 
 
 def node(output: str) -> TestRun | None:
     end = _NODE_END.search(output)
     if not end:
         return None
-    # The list of failures comes after the totals, but TAP has them where they happened.
+    # The list of failures comes after the totals; TAP lists failures in order.
     at = output.find("✖ failing tests:")
     named = []
     for name, section in sections(output[max(at, 0) :], _NODE_SECTION):
         error = _TAP_ERROR.search(section) or _NODE_ERROR.search(section)
-        told = error[1].rstrip("'\"") if error else ""
-        if error and told.endswith(":"):
-            told = f"{told} {first_lines(section[error.end() :])}"
-        named.append((name, told))
+        message = error[1].rstrip("'\"") if error else ""
+        if error and message.endswith(":"):
+            message = f"{message} {first_lines(section[error.end() :])}"
+        named.append((name, message))
     return TestRun("node --test", number(end[1]), number(end[2]), number(end[3]), failed_tests(named))
 
 

@@ -1,6 +1,4 @@
-"""cargo, nextest and ctest; maven, gradle and dotnet.
-
-rspec, minitest, phpunit and deno."""
+"""cargo, nextest, ctest, maven, gradle, dotnet, rspec, minitest, phpunit and deno."""
 
 import re
 
@@ -34,12 +32,28 @@ _MAVEN_END = lazy(
 _MAVEN_FAILED = lazy(r"(?m)^\[ERROR\][ ]{2,}(?:\S+\.)?(\w+\.\w+(?:\[[^\]\n]*\])?(?:->\S+)?):\d+(?:->\S+)? (\S[^\n]*)$")
 _MAVEN_CLASS = lazy(r"(?m)^\[ERROR\] (?:[\w.$]+\.)?(\w+\.\w+)(?:\(\))?[^\n]*<<< (?:FAILURE|ERROR)!$")
 
-_GRADLE_END = lazy(r"(?m)^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?")
+_GRADLE_END = lazy(r"(?m)^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?")
 _GRADLE_FAILED = lazy(r"(?m)^(\S[^\n]* > [^\n]*?) FAILED$")
 
 _DOTNET_END = lazy(r"Failed:[ \t]+(\d+), Passed:[ \t]+(\d+)(?:, Skipped:[ \t]+(\d+))?")
 _DOTNET_FAILED = lazy(r"(?m)^[ \t]{1,4}Failed (\S[^\n]*?) \[[^\]\n]*\]$")
 _DOTNET_ERROR = lazy(r"Error Message:\n(.*?)(?:\n[ \t]*Stack Trace:|\Z)", re.DOTALL)
+_RSPEC_END = lazy(r"(?m)^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?")
+_RSPEC_FAILED = lazy(r"(?m)^rspec (\S+) # ([^\n]*)$")
+_RSPEC_SECTION = lazy(r"(?m)^[ ]{1,4}\d{1,4}\) (\S[^\n]*)$")
+_RSPEC_ERROR = lazy(r"Failure/Error: [^\n]*\n(.*?)(?:\n[ \t]+# |\Z)", re.DOTALL)
+_MINITEST_END = lazy(
+    r"(?m)^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors"
+    r"(?:, (?P<skipped>\d+) skips)?"
+)
+_MINITEST_SECTION = lazy(r"(?m)^(?:[ \t]*\d+\) )?(?:Failure|Error):\n([^\n]*?)(?: \[[^\]\n]*\])?:?$")
+_PHPUNIT_END = lazy(
+    r"(?m)^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?(?:, Failures: (?P<failed>\d+))?"
+    r"(?:[^\n]*?, Skipped: (?P<skipped>\d+))?"
+)
+_PHPUNIT_OK = lazy(r"(?m)^OK \((\d+) tests?, \d+ assertions?\)")
+_PHPUNIT_SECTION = lazy(r"(?m)^\d{1,4}\) ([\w\\]+::[^\n]+)$")
+_DENO_END = lazy(r"\| (\d+) passed(?: \([^)\n]*\))? \| (\d+) failed(?: \([^)\n]*\))?(?: \| (\d+) ignored)?")
 
 
 def cargo(output: str) -> TestRun | None:
@@ -47,8 +61,8 @@ def cargo(output: str) -> TestRun | None:
     if not ends:
         return None
     panics: dict[str, str] = {}
-    for name, where, told in _CARGO_PANIC.findall(output):
-        values = [one_line(line) for line in told.strip().split("\n") if line.strip()]
+    for name, where, message in _CARGO_PANIC.findall(output):
+        values = [one_line(line) for line in message.strip().split("\n") if line.strip()]
         panics.setdefault(name, f"{'; '.join(values)} ({where.rstrip(':')})" if values else where)
     names = [plain or nextest for plain, nextest in _CARGO_FAILED.findall(output)]
     passed, failed, ignored = (sum(number(end[at]) for end in ends) for at in range(3))
@@ -66,8 +80,8 @@ def ctest(output: str) -> TestRun | None:
     }
     named = []
     for name, state in _CTEST_FAILED.findall(output):
-        told = printed.get(name, "")
-        named.append((name, told if state == "Failed" and told else f"{state} {told}".strip()))
+        message = printed.get(name, "")
+        named.append((name, message if state == "Failed" and message else f"{state} {message}".strip()))
     failed = number(end[1])
     return TestRun("ctest", max(number(end[2]) - failed, 0), failed, 0, failed_tests(named))
 
@@ -76,7 +90,7 @@ def maven(output: str) -> TestRun | None:
     ends = _MAVEN_END.findall(output)
     if not ends:
         return None
-    # Every class has such a line too; only a module's own has no time.
+    # Every class has totals too; only the totals of a module have no time.
     ends = [end for end in ends if not end[4]] or ends
     total, failures, errors, skipped = (sum(number(end[at]) for end in ends) for at in range(4))
     named = _MAVEN_FAILED.findall(output) or [
@@ -87,12 +101,30 @@ def maven(output: str) -> TestRun | None:
 
 
 def gradle(output: str) -> TestRun | None:
-    end = _GRADLE_END.search(output)
+    return _by_totals("gradle", output, _GRADLE_END, _GRADLE_FAILED)
+
+
+def minitest(output: str) -> TestRun | None:
+    return _by_totals("minitest", output, _MINITEST_END, _MINITEST_SECTION, max_lines=2)
+
+
+def phpunit(output: str) -> TestRun | None:
+    if fine := _PHPUNIT_OK.search(output):
+        return TestRun("phpunit", number(fine[1]))
+    return _by_totals("phpunit", output, _PHPUNIT_END, _PHPUNIT_SECTION)
+
+
+def _by_totals(
+    runner: str, output: str, totals: re.Pattern[str], heading: re.Pattern[str], max_lines: int = 1
+) -> TestRun | None:
+    """Return a run of a test runner that prints totals, and each failure below a heading."""
+    end = totals.search(output)
     if not end:
         return None
-    named = [(name, first_lines(section)) for name, section in sections(output, _GRADLE_FAILED)]
-    failed, skipped = number(end[2]), number(end[3])
-    return TestRun("gradle", max(number(end[1]) - failed - skipped, 0), failed, skipped, failed_tests(named))
+    count = {name: number(digits) for name, digits in end.groupdict().items()}
+    failed, skipped = count.get("failed", 0) + count.get("errors", 0), count.get("skipped", 0)
+    named = [(name, first_lines(section, max_lines)) for name, section in sections(output, heading)]
+    return TestRun(runner, max(count["total"] - failed - skipped, 0), failed, skipped, failed_tests(named))
 
 
 def dotnet(output: str) -> TestRun | None:
@@ -105,23 +137,6 @@ def dotnet(output: str) -> TestRun | None:
     ]
     failed, passed, skipped = (sum(number(end[at]) for end in ends) for at in range(3))
     return TestRun("dotnet test", passed, failed, skipped, failed_tests(named))
-
-
-_RSPEC_END = lazy(r"(?m)^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?")
-_RSPEC_FAILED = lazy(r"(?m)^rspec (\S+) # ([^\n]*)$")
-_RSPEC_SECTION = lazy(r"(?m)^[ ]{1,4}\d{1,4}\) (\S[^\n]*)$")
-_RSPEC_ERROR = lazy(r"Failure/Error: [^\n]*\n(.*?)(?:\n[ \t]+# |\Z)", re.DOTALL)
-
-_MINITEST_END = lazy(r"(?m)^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors(?:, (\d+) skips)?")
-_MINITEST_SECTION = lazy(r"(?m)^(?:[ \t]*\d+\) )?(?:Failure|Error):\n([^\n]*?)(?: \[[^\]\n]*\])?:?$")
-
-_PHPUNIT_END = lazy(
-    r"(?m)^Tests: (\d+), Assertions: \d+(?:, Errors: (\d+))?(?:, Failures: (\d+))?(?:[^\n]*?, Skipped: (\d+))?"
-)
-_PHPUNIT_OK = lazy(r"(?m)^OK \((\d+) tests?, \d+ assertions?\)")
-_PHPUNIT_SECTION = lazy(r"(?m)^\d{1,4}\) ([\w\\]+::[^\n]+)$")
-
-_DENO_END = lazy(r"\| (\d+) passed(?: \([^)\n]*\))? \| (\d+) failed(?: \([^)\n]*\))?(?: \| (\d+) ignored)?")
 
 
 def rspec(output: str) -> TestRun | None:
@@ -141,26 +156,6 @@ def rspec(output: str) -> TestRun | None:
     return TestRun(
         "rspec", max(number(end[1]) - failed - pending, 0), failed, pending, failed_tests(named or errors.items())
     )
-
-
-def minitest(output: str) -> TestRun | None:
-    end = _MINITEST_END.search(output)
-    if not end:
-        return None
-    named = [(name, first_lines(section, 2)) for name, section in sections(output, _MINITEST_SECTION)]
-    failed, skipped = number(end[2]) + number(end[3]), number(end[4])
-    return TestRun("minitest", max(number(end[1]) - failed - skipped, 0), failed, skipped, failed_tests(named))
-
-
-def phpunit(output: str) -> TestRun | None:
-    if fine := _PHPUNIT_OK.search(output):
-        return TestRun("phpunit", number(fine[1]))
-    end = _PHPUNIT_END.search(output)
-    if not end:
-        return None
-    named = [(name, first_lines(section)) for name, section in sections(output, _PHPUNIT_SECTION)]
-    failed, skipped = number(end[2]) + number(end[3]), number(end[4])
-    return TestRun("phpunit", max(number(end[1]) - failed - skipped, 0), failed, skipped, failed_tests(named))
 
 
 def deno(output: str) -> TestRun | None:

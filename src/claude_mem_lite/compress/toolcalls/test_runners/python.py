@@ -32,12 +32,7 @@ def pytest(output: str) -> TestRun | None:
     failed = seen.get("failed", 0) + seen.get("error", 0) + seen.get("errors", 0)
     failures = failed_tests(named or errors.items()) if failed else ()
     return TestRun(
-        "pytest",
-        seen.get("passed", 0),
-        failed,
-        seen.get("skipped", 0),
-        failures,
-        xfailed=seen.get("xfailed", 0),
+        "pytest", seen.get("passed", 0), failed, seen.get("skipped", 0), failures, xfailed=seen.get("xfailed", 0)
     )
 
 
@@ -58,30 +53,30 @@ def unittest(output: str) -> TestRun | None:
 def _pytest_errors(output: str) -> dict[str, str]:
     errors: dict[str, str] = {}
     for name, section in sections(output, _PYTEST_SECTION):
-        found = _PYTEST_ERROR.search(section) or _PYTEST_LINE.search(section)
-        errors.setdefault(name, found[1] if found else "")
+        match = _PYTEST_ERROR.search(section) or _PYTEST_LINE.search(section)
+        errors.setdefault(name, match[1] if match else "")
     return errors
 
 
 def _whole(reason: str, output: str) -> str:
-    """A reason that the summary has cut short, as its section tells it, even where the section's heading is gone."""
+    """Return a reason that the summary has cut short as the section has it, even without the section's heading."""
     if not reason.endswith("..."):
         return reason
     return next((line for line in _PYTEST_LINE.findall(output) if line.startswith(reason[:-3])), reason)
 
 
 def _key(name: str) -> str:
-    """A test's name as the heading of its failure spells it: `tests/a.py::TestCart::test_b` -> `TestCart.test_b`."""
+    """Return the name of a test in the headings of failures: `tests/a.py::TestCart::test_b` -> `TestCart.test_b`."""
     _, _, inside = name.partition("::")
     before, bracket, parameters = inside.partition("[")
     return before.replace("::", ".") + bracket + parameters if inside else name
 
 
 def _class_and_name(heading: str) -> str:
-    """`test_a (tests.test_cart.CartTest.test_a)`, or without the last part, -> `CartTest.test_a`."""
-    found = _UNITTEST_NAME.match(heading)
-    if not found:
+    """Return `CartTest.test_a` for `test_a (tests.test_cart.CartTest.test_a)`, also without the last part."""
+    match = _UNITTEST_NAME.match(heading)
+    if not match:
         return heading
-    parts = found[2].split(".")
-    parts = parts[:-1] if parts[-1] == found[1] else parts
-    return f"{parts[-1]}.{found[1]}" if parts else found[1]
+    parts = match[2].split(".")
+    parts = parts[:-1] if parts[-1] == match[1] else parts
+    return f"{parts[-1]}.{match[1]}" if parts else match[1]

@@ -1,4 +1,4 @@
-"""What every test runner's output is read into, and the ways to read it that they share."""
+"""A test run, and helpers to read the output of test runners."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ class FailedTest:
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """One run; `what` is the thing counted (go counts packages unless it is told to be verbose)."""
+    """One run; `what` is the counted thing (go counts packages unless verbose)."""
 
     __test__ = False
 
@@ -32,10 +32,10 @@ class TestRun:
     failures: tuple[FailedTest, ...] = ()
     what: str = ""
     xfailed: int = 0
-    """Tests that failed as they are expected to."""
+    """Tests with an expected failure."""
 
     def totals(self) -> str:
-        """ "2 failed, 10 passed" """
+        """Return the totals: "2 failed, 10 passed"."""
         parts = [f"{self.failed} failed"] if self.failed else []
         what = f" {self.what}".rstrip("s" if self.passed == 1 else "") if self.what else ""
         parts += [f"{self.passed}{what} passed"] if self.passed or not parts else []
@@ -43,10 +43,10 @@ class TestRun:
         return ", ".join(parts)
 
 
-def failed_tests(found: Iterable[tuple[str, str]]) -> tuple[FailedTest, ...]:
-    """Failing tests with their errors, each name once, the first dozen."""
+def failed_tests(named: Iterable[tuple[str, str]]) -> tuple[FailedTest, ...]:
+    """Return the first dozen failing tests with errors, each name once."""
     errors: dict[str, str] = {}
-    for name, error in found:
+    for name, error in named:
         name = one_line(name)
         if name and not errors.get(name):
             errors[name] = one_line(error)
@@ -54,37 +54,43 @@ def failed_tests(found: Iterable[tuple[str, str]]) -> tuple[FailedTest, ...]:
 
 
 def sections(output: str, heading: re.Pattern[str]) -> list[tuple[str, str]]:
-    """What the first group of each heading names, with the text up to the next heading."""
+    """Return the first group of each heading with the text up to the next heading."""
     headings = list(heading.finditer(output))[: _MAX_FAILURES * 4]
-    stops = [*(found.start() for found in headings), len(output)][1:]
-    return [(found[1], output[found.end() : stop]) for found, stop in zip(headings, stops, strict=True)]
+    stops = [*(match.start() for match in headings), len(output)][1:]
+    return [(match[1], output[match.end() : stop]) for match, stop in zip(headings, stops, strict=True)]
 
 
 def counts(text: str) -> dict[str, int]:
-    """ "2 failed, 10 passed" as numbers by word."""
+    """Return the numbers of "2 failed, 10 passed" by word."""
     return {name: int(number[:9]) for number, name in _COUNT.findall(text)}
 
 
 def number(text: str | None) -> int:
-    """What a group of digits says; 0 when it is not there."""
+    """Return the number of a group of digits; 0 for no group."""
     return int(text[:9]) if text else 0
 
 
-def first_lines(text: str, most: int = 1) -> str:
-    """The first lines with something on them, up to the next blank one."""
+def first_number(pattern: re.Pattern[str], output: str) -> int:
+    """Return the number in the first group of a pattern; 0 for no match."""
+    match = pattern.search(output)
+    return number(match[1]) if match else 0
+
+
+def first_lines(text: str, limit: int = 1) -> str:
+    """Return the first lines with text, up to a blank line."""
     kept: list[str] = []
     for line in text[:8_000].split("\n"):
         if line.strip():
             kept.append(line.strip())
         elif kept:
             break
-        if len(kept) == most:
+        if len(kept) == limit:
             break
     return " ".join(kept)
 
 
 def with_values(error: str, section: str) -> str:
-    """An error with the values compared, where the runner prints them below it."""
+    """Return an error with the compared values that the runner prints below."""
     values = [f"{word[:1].upper()}{word[1:]}: {value}" for word, value in _COMPARED.findall(section[:8_000])[:2]]
     error = _REMARK.sub("", error)
     missing = [value for value in values if value.lower() not in error.lower()]

@@ -1,0 +1,47 @@
+"""Limits of time and number that the worker is started with. The defaults are for users; tests pass others."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one worker."""
+
+    check_s: float = 0.04
+    """CPU time of a context for checks of the checkout."""
+    check_within_s: float = 0.24
+    """Wall-clock limit of the checks, from the start of the context: layers check in turn, and the last layer late."""
+    check_share: float = 0.5
+    """Share of a caller's patience for the checks."""
+    branches_s: float = 0.25
+    """Time of a scan for questions to git about branches: the first questions take longer than all later ones."""
+    long_branches_s: float = 0.6
+    """Time of a scan after a scan that lacked time, as for a branch with changes in thousands of files."""
+    search_s_per_file: float = 5e-6
+    """Estimated cost of a walk over the index for new paths and tracked files, and of reading the file states."""
+    hint_check_s: float = 0.03
+    """Time for checks of code before a hook is answered about a prompt or a tool call."""
+    answer_check_s: float = 0.02
+    """CPU time of an answer to the user for checks of code."""
+    answer_check_within_s: float = 0.06
+    link_s: float = 0.5
+    """Time to link a memory to the code that the memory names: 1,000 files take 60 ms, and the user waits."""
+    detect_s: float = 0.03
+    """Time to look for touched files of a checkout, if no caller waits."""
+    turns_s: float = 0.1
+    """Time in which layers take turns. With 10,000 memories, all turns take about this long. The rest of the time is
+    for layers that wait behind a hanging layer: beside each other, layers take longer."""
+    start_patience_s: float = 0.5
+    """Most time for the layers of a start context."""
+    drain_poll_s: float = 0.2
+    """Pause of a drain before the next look at the queue."""
+    import_quiet_s: float = 1.0
+    """Time without a request after which an import is over, or was stopped."""
+    backup_quiet_s: float = 5.0
+    """Time without a request after which a due backup is made."""
+    rest_s: float = 60.0
+    """Time without a search after which loaded vectors and code are released."""
+    max_backups: int = 7
+
+
+LIMITS = Limits()

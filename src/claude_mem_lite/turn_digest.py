@@ -1,0 +1,47 @@
+"""Result of the rules for one turn: drafts, files, tasks, and the judged closing message."""
+
+from dataclasses import dataclass
+
+from claude_mem_lite.code.syntax.changes import CodeChange
+from claude_mem_lite.models import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingMessage:
+    """Judged closing message of a turn. The session summary is made from it, beside the turn's memories."""
+
+    worth: float = 0.0
+    """Probability that an agent would be glad to have a memory of the turn."""
+    headline: str = ""
+    """Best headline of the turn, with or without a memory."""
+    results: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    """Steps that the agent named as left."""
+    sentences: tuple[str, ...] = ()
+    """Sentences of the closing message that are the agent's own and name no remaining step."""
+    reports: tuple[str, ...] = ()
+    """Sentences that report finished work: no question, no offer and no proposal."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDigest:
+    """Result of the rules for one turn: memories, and input of the session summary."""
+
+    drafts: tuple[Draft, ...]
+    files_read: tuple[str, ...] = ()
+    files_edited: tuple[str, ...] = ()
+    open_tasks: tuple[str, ...] | None = None
+    """Open items of the to-do list at the end; None if the turn has no to-do list."""
+    tasks: tuple[str, ...] = ()
+    """All items of the to-do list, open or not."""
+    skipped: tuple[str, ...] = ()
+    """Names of events without anything worth keeping."""
+    code: tuple[CodeChange, ...] = ()
+    """Changes of functions, classes and files, relative to the root of the checkout."""
+    passed: tuple[str, ...] = ()
+    """Commands whose last run passed."""
+    log: str = ""
+    """Edits and commands with their results; search finds this text with the raw text of the turn."""
+    said: ClosingMessage = ClosingMessage()

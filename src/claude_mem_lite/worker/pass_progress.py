@@ -1,0 +1,80 @@
+"""Progress of the job loop's passes over spool and inbox, for callers that wait until nothing is left to do."""
+
+import threading
+from dataclasses import dataclass
+
+from claude_mem_lite.code.freshness.time_budget import ScanThrottle
+from claude_mem_lite.inbox import spool
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.settings import SettingsSource
+from claude_mem_lite.worker.shutdown import Shutdown
+from claude_mem_lite.worker.write_thread import WriteThread
+
+
+@dataclass(frozen=True, slots=True)
+class PassRequest:
+    """Number of the last caller that waits for a pass, and whether turns without an end are to be processed too."""
+
+    number: int
+    flush: bool
+
+
+class PassProgress:
+    """Count of callers that wait for a pass, and of those that have been answered. Any thread may wait."""
+
+    def __init__(
+        self, home: Home, settings: SettingsSource, writes: WriteThread, shutdown: Shutdown, throttle: ScanThrottle
+    ) -> None:
+        self.failure = ""
+        """Reason why the last pass failed; the next pass tries again."""
+        self._home = home
+        self._settings = settings
+        self._writes = writes
+        self._shutdown = shutdown
+        self._throttle = throttle
+        self._idle = threading.Condition()
+        self._asked = 0
+        self._answered = 0
+        self._flush = False
+        self._is_under_way = True
+        shutdown.on_stop(self._notify)
+
+    def wait_until_idle(self, timeout_s: float, *, flush: bool = False) -> bool:
+        """Wait for a pass that begins after this call and leaves nothing ready; return False at a timeout or stop."""
+        with self._idle:
+            self._asked += 1
+            self._flush = self._flush or flush
+            self._throttle.note_asked(for_all=flush)
+            number = self._asked
+            self._writes.wake()
+            self._idle.wait_for(lambda: self._answered >= number or self._shutdown.stopping.is_set(), timeout_s)
+            return self._answered >= number
+
+    def is_behind(self, name: str) -> bool:
+        """Return whether any event but `name` waits in the spool, or a pass is under way."""
+        if self._is_under_way or self._writes.is_woken() or not self._settings.is_current():
+            return True
+        return any(waiting != name for waiting in spool.waiting(self._home))
+
+    # For the job thread alone.
+
+    def note_under_way(self) -> None:
+        """Note that a pass begins."""
+        self._is_under_way = True
+
+    def take_request(self) -> PassRequest:
+        """Return the callers that the coming pass answers."""
+        with self._idle:
+            request, self._flush = PassRequest(self._asked, self._flush), False
+            return request
+
+    def note_done(self, request: PassRequest) -> None:
+        """Answer the callers of a pass that left nothing ready."""
+        with self._idle:
+            self._is_under_way = False
+            self._answered = max(self._answered, request.number)
+            self._idle.notify_all()
+
+    def _notify(self) -> None:
+        with self._idle:
+            self._idle.notify_all()
