@@ -67,6 +67,15 @@ def test_a_worker_that_does_not_answer_in_time_is_replaced_by_it(
     assert len(hooks.kept()) == 2
 
 
+def test_a_worker_that_says_it_has_no_answer_in_time_is_replaced_by_it(
+    hooks: Hooks, home: Home, folder: Path, listen: Callable[[Answer], Worker]
+) -> None:
+    render(home, folder)
+    listen(reply("503 Service Unavailable", b""))
+    assert hooks.run("SessionStart", payload=start(folder)) == RENDERED.encode()
+    assert len(hooks.kept()) == 2
+
+
 @pytest.mark.parametrize("status", ["204 No Content", "500 Internal Server Error"])
 def test_a_worker_that_has_nothing_to_say_is_believed(
     hooks: Hooks, home: Home, folder: Path, listen: Callable[[Answer], Worker], status: str

@@ -349,10 +349,13 @@ def request(path: str, name: str, body: bytes) -> bytes:
 
 
 def receive(connection: _socket.socket, deadline: float) -> bytes:
-    """Return the whole body of a 200, else nothing."""
+    """Return the whole body of a 200, else nothing. TimeoutError: too late, or a 503 of a worker that cannot answer in
+    time."""
     data = b""
     while True:
         head, end, body = data.partition(b"\r\n\r\n")
+        if end and head[9:12] == b"503":
+            raise TimeoutError
         if end and len(body) >= (length := length_of_200(head)):
             return body[:length]
         left = deadline - time.monotonic()

@@ -126,7 +126,7 @@ def test_a_session_that_was_compacted_may_be_given_everything_again(told: Machin
 def test_an_answer_that_comes_too_late_leaves_no_receipt(told: Machine, project: str) -> None:
     late = spool_name("SessionStart", int((datetime.now(UTC).timestamp() - 3) * 1e9))
     leave(told.home, payload("SessionStart", "mine", project, source="startup"), name=late)
-    assert told.ask("POST", "/hook/SessionStart", headers={"X-Spool": late, "Content-Length": "0"}).status == 204
+    assert told.ask("POST", "/hook/SessionStart", headers={"X-Spool": late, "Content-Length": "0"}).status == 503
     told.drain()
     assert receipts(told) == []
 

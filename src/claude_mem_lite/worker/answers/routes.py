@@ -66,6 +66,8 @@ async def _event(request: Request) -> Response:
         reply = await _answer(request.app, services, event, name, body) if is_spool_name(name) else None
     finally:
         _wake_soon(request.app, services)
+    if reply == session_start.NOT_IN_TIME:
+        return Response(status_code=503)
     return Response(reply, media_type="application/json") if reply else Response(status_code=204)
 
 

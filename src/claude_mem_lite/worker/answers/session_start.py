@@ -31,6 +31,8 @@ _ANSWER_BY_S = 1.1
 _MIN_WAIT_S = 0.05
 # Minimum of the time after which a slow layer is left out.
 _MIN_PATIENCE_S = 0.1
+NOT_IN_TIME = b""
+"""Reply that makes the hook print the context that was rendered ahead; that context has its own receipt."""
 # Longer than for other answers: this hook waits longest, which leaves time for a busy machine.
 _WAY_BACK_S = 0.15
 
@@ -61,13 +63,13 @@ def build_start(
 
 
 def start_context(services: Services, name: str, body: bytes) -> bytes | None:
-    """Return the reply to a SessionStart, or None without a context."""
+    """Return the reply to a SessionStart; None without a context, `NOT_IN_TIME` if the context took too long."""
     request = HookRequest(services, name, ANSWER_WITHIN_S["SessionStart"], _WAY_BACK_S)
     # The session before may have ended a moment ago: its last turn belongs into the context.
     if services.passes.is_behind(name):
         services.passes.wait_until_idle(min(max(_ANSWER_BY_S - request.age_s(), _MIN_WAIT_S), _ANSWER_BY_S))
     if request.age_s() > request.waits_s:
-        return None  # the hook has printed the rendered context, which has its own receipt
+        return NOT_IN_TIME
     try:
         event = _find_event(services, name, body)
     except PayloadError:
@@ -92,9 +94,7 @@ def start_context(services: Services, name: str, body: bytes) -> bytes | None:
     services.writes.wake()
     if not context.text:
         if any(layer.reason == OVERTIME for layer in context.layers_skipped):
-            # Without an answer the hook prints the rendered context.
-            services.shutdown.stopping.wait(max(request.waits_s - request.age_s(), 0))
-            return None
+            return NOT_IN_TIME
         return services.notices.with_news(event, None)
     # A prompt may come before the job thread has stored the receipt.
     services.in_flight.send(name, event.session, [item.source for item in context.items], now)
