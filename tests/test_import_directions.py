@@ -17,7 +17,7 @@ ROWS = (
     ("code/callgraph",),
     ("search",),
     ("knowledge",),
-    ("context",),
+    ("context", "team"),
     ("worker",),
     ("client", "importers", "install", "mcp", "ui", "cli"),
 )

@@ -1,0 +1,1 @@
+"""Team memory: sharing of memories through PostgreSQL, as docs/team-protocol.md describes."""
