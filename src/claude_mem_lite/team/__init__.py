@@ -1,1 +1,0 @@
-"""Team memory: sharing of memories through PostgreSQL, as docs/team-protocol.md describes."""
