@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from claude_mem_lite.hook.kernel import folder_identity
 from claude_mem_lite.paths import Home
-from tests.hook.conftest import Answer, Hooks, Worker, reply, silent
+from tests.hook.conftest import Answer, Hooks, Request, Worker, reply, silent
 
 TOLD = '{"built_at": "2026-01-02T03:04:05+00:00", "tokens": 7}'
 RENDERED = '{"hookSpecificOutput": {"additionalContext": "é"}}\n'
@@ -72,6 +73,21 @@ def test_a_worker_that_says_it_has_no_answer_in_time_is_replaced_by_it(
 ) -> None:
     render(home, folder)
     listen(reply("503 Service Unavailable", b""))
+    assert hooks.run("SessionStart", payload=start(folder)) == RENDERED.encode()
+    assert len(hooks.kept()) == 2
+
+
+@pytest.mark.parametrize("begun", [b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"])
+def test_a_worker_that_dies_while_it_answers_is_replaced_by_it(
+    hooks: Hooks, home: Home, folder: Path, listen: Callable[[Answer], Worker], begun: bytes
+) -> None:
+    render(home, folder)
+
+    def answer(connection: socket.socket, _: Request) -> None:
+        connection.sendall(begun)
+        connection.shutdown(socket.SHUT_RDWR)
+
+    listen(answer)
     assert hooks.run("SessionStart", payload=start(folder)) == RENDERED.encode()
     assert len(hooks.kept()) == 2
 

@@ -349,8 +349,8 @@ def request(path: str, name: str, body: bytes) -> bytes:
 
 
 def receive(connection: _socket.socket, deadline: float) -> bytes:
-    """Return the whole body of a 200, else nothing. TimeoutError: too late, or a 503 of a worker that cannot answer in
-    time."""
+    """Return the whole body of a 200, else nothing. TimeoutError: too late, a 503 of a worker that cannot answer in
+    time, or a response that ends early."""
     data = b""
     while True:
         head, end, body = data.partition(b"\r\n\r\n")
@@ -363,10 +363,8 @@ def receive(connection: _socket.socket, deadline: float) -> bytes:
             raise TimeoutError
         connection.settimeout(left)
         chunk = connection.recv(65536)
-        if not chunk and not data:
-            raise ConnectionResetError  # the worker was just ending
-        if not chunk:
-            return b""
+        if not chunk:  # without any data the worker was just ending, so the next one may answer
+            raise TimeoutError if data else ConnectionResetError
         data += chunk
 
 

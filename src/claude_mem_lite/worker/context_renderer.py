@@ -69,12 +69,12 @@ class ContextRenderer:
         self._has_commands = True
 
     def render_after_pass(self, changed: set[str], *, flush: bool) -> None:
-        """Render what the units of a pass changed; `flush`: postponed contexts too."""
+        """Render what commands and the other units of a pass changed; `flush`: postponed contexts too."""
         if self._has_commands:
             changed = {*changed, ALL_PROJECTS}
             self._has_commands = False
         self.render(changed | (self._postponed if flush else set()))
 
-    def render_postponed(self, changed: frozenset[str] | set[str] = frozenset()) -> None:
-        """Render postponed contexts, with those of `changed` projects."""
-        self.render(self._postponed | changed)
+    def render_postponed(self) -> None:
+        """Render the contexts that an import has changed."""
+        self.render(self._postponed)

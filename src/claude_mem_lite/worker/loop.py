@@ -75,7 +75,7 @@ class Loop:
             return
         self._safely(self._take_in_rest)
         self._safely(services.writes.run_pending)
-        self._safely(lambda: services.renderer.render_postponed(services.models.end()))
+        self._safely(lambda: services.renderer.render_after_pass(services.models.end(), flush=True))
         self._safely(services.backups.end)
         self._safely(self._queue.release_all)
 

@@ -80,7 +80,10 @@ class CommandJob:
         services, command = self._services, payload.get("command")
         if command == memory_rebuild.COMMAND:
             return self._rebuild_memories(texts(payload.get("turns")), time_of(name))
-        prerendered.clear(services.home)  # first: a rendered context may hold what is to be forgotten
+        # First: a rendered context may hold what is to be forgotten. A refused command changes no context, but needs
+        # the removed ones again.
+        prerendered.clear(services.home)
+        services.renderer.note_command()
         if command in commands.FORGETTING:
             services.backups.interrupt()
         if payload.get("by") == commands.BY_AGENT:
@@ -95,7 +98,6 @@ class CommandJob:
         if command in project_commands.COMMANDS:
             services.scanner.clear()  # notes about branches are kept by project
             self._facts.recheck_all()
-        services.renderer.note_command()
         return result
 
     def _rebuild_memories(self, keys: Sequence[str], at: datetime) -> list[str]:

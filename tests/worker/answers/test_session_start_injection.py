@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.services import Services
 from tests.support.running import SILENT, Json, Machine, hung, leave, payload, query, spool_name, turn, wait_until
 
 
@@ -131,6 +133,35 @@ def test_an_answer_that_comes_too_late_leaves_no_receipt(told: Machine, project:
     assert receipts(told) == []
 
 
+def test_a_context_that_the_hook_prints_by_itself_is_known_before_its_note_is_taken_in(
+    told: Machine, project: str
+) -> None:
+    told.post("/api/memories", {"kind": "decision", "text": "Use the quokka tokenizer for totals", "cwd": project})
+    told.drain()
+    assert "quokka" in rendered(told, project)
+    late = spool_name("SessionStart", int((datetime.now(UTC).timestamp() - 1.6) * 1e9))
+    leave(told.home, payload("SessionStart", "mine", project, source="startup"), name=late)
+    assert told.ask("POST", "/hook/SessionStart", headers={"X-Spool": late, "Content-Length": "0"}).status == 503
+    question = "Why do we use the quokka tokenizer for totals?"
+    answers = {}
+    for session in ("mine", "other"):
+        name = leave(
+            told.home, payload("UserPromptSubmit", session, project, prompt=question), name=now_name("UserPromptSubmit")
+        )
+        headers = {"X-Spool": name, "Content-Length": "0"}
+        answers[session] = told.ask("POST", "/hook/UserPromptSubmit", headers=headers).body
+    assert "quokka" in json.dumps(answers["other"])
+    assert answers["mine"] is None
+
+
+def test_a_late_answer_for_an_excluded_folder_makes_the_hook_print_nothing(told: Machine, project: str) -> None:
+    told.home.config.write_text(f'exclude = ["{project}"]\n')
+    told.drain()
+    late = spool_name("SessionStart", int((datetime.now(UTC).timestamp() - 3) * 1e9))
+    leave(told.home, payload("SessionStart", "mine", project, source="startup"), name=late)
+    assert told.ask("POST", "/hook/SessionStart", headers={"X-Spool": late, "Content-Length": "0"}).status == 204
+
+
 def test_what_is_rendered_ahead_follows_every_turn_and_every_command(told: Machine, project: str) -> None:
     assert "Teach the basket to count" in rendered(told, project)
     work(told, "later", project, "Paint the basket green")
@@ -142,6 +173,22 @@ def test_what_is_rendered_ahead_follows_every_turn_and_every_command(told: Machi
     assert not told.home.rendered_for(project).exists() or "zebraic" not in rendered(told, project)
     told.drain()
     assert "zebraic" not in rendered(told, project)
+
+
+def test_a_command_that_is_refused_leaves_the_rendered_contexts(told: Machine, project: str) -> None:
+    before = rendered(told, project)
+    assert told.ask("POST", "/api/forget", {"ids": ["0000000000"]}).status == 404
+    told.drain()
+    assert rendered(told, project) == before
+
+
+def test_a_worker_that_is_stopped_after_a_command_leaves_a_rendered_context(
+    loop: Services, home: Home, project: str
+) -> None:
+    told = loop.commands.put({"command": "remember", "kind": "gotcha", "text": "Baskets are zebraic", "cwd": project})
+    told.add_done_callback(lambda _: loop.shutdown.stop())  # in the job thread, before any context is rendered
+    wait_until(lambda: home.rendered_for(project).exists(), "a rendered context")
+    assert "zebraic" in home.rendered_for(project).read_text()
 
 
 def test_nothing_is_kept_ready_for_a_folder_that_is_gone(told: Machine, project: str) -> None:

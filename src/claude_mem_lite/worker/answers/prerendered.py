@@ -125,11 +125,24 @@ def _items(given: JsonValue) -> tuple[ReceiptItem, ...]:
 
 def is_there(home: Home, folder: str) -> bool:
     """Return whether a context is rendered for a folder and its current repository."""
+    return _read_header(home, folder) is not None
+
+
+def sources_for(home: Home, folder: str) -> list[str]:
+    """Return the sources of the items that are rendered for a folder and its current repository."""
+    return [item.source for item in _items((_read_header(home, folder) or {}).get("items"))]
+
+
+def _read_header(home: Home, folder: str) -> JsonObject | None:
+    """Return the header of a file that belongs to a folder and its current repository; None without such a file."""
     try:
         with home.rendered_for(folder).open("rb") as file:
-            return [file.readline(), file.readline()] == [b"%b\n" % os.fsencode(folder), b"%b\n" % _identity(folder)]
+            if [file.readline(), file.readline()] != [b"%b\n" % os.fsencode(folder), b"%b\n" % _identity(folder)]:
+                return None
+            header = json.loads(file.readline())
     except (OSError, ValueError):
-        return False
+        return None
+    return header if isinstance(header, dict) else None
 
 
 def _identity(folder: str) -> bytes:

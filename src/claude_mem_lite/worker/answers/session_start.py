@@ -21,6 +21,7 @@ from claude_mem_lite.models import Event, Location
 from claude_mem_lite.search.search_timeout import with_timeout
 from claude_mem_lite.store import receipts
 from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.worker.answers import prerendered
 from claude_mem_lite.worker.answers.hook_request import HookRequest, find_raw, takes_answer
 from claude_mem_lite.worker.answers.reply import HookAnswer, receipt_of_event, record
 from claude_mem_lite.worker.services import Services
@@ -68,8 +69,6 @@ def start_context(services: Services, name: str, body: bytes) -> bytes | None:
     # The session before may have ended a moment ago: its last turn belongs into the context.
     if services.passes.is_behind(name):
         services.passes.wait_until_idle(min(max(_ANSWER_BY_S - request.age_s(), _MIN_WAIT_S), _ANSWER_BY_S))
-    if request.age_s() > request.waits_s:
-        return NOT_IN_TIME
     try:
         event = _find_event(services, name, body)
     except PayloadError:
@@ -80,6 +79,8 @@ def start_context(services: Services, name: str, body: bytes) -> bytes | None:
             if event is not None and services.settings.problem
             else None
         )
+    if request.age_s() > request.waits_s:
+        return _not_in_time(services, event)
     now = services.clock()  # before reading: memories stored later were not given
     with closing(services.readers.open()) as db:
         place = lookup.locate(db, event.cwd)
@@ -94,12 +95,21 @@ def start_context(services: Services, name: str, body: bytes) -> bytes | None:
     services.writes.wake()
     if not context.text:
         if any(layer.reason == OVERTIME for layer in context.layers_skipped):
-            return NOT_IN_TIME
+            return _not_in_time(services, event)
         return services.notices.with_news(event, None)
     # A prompt may come before the job thread has stored the receipt.
     services.in_flight.send(name, event.session, [item.source for item in context.items], now)
     record(services, receipt_of_event(event, place.project, event.source or "startup", _made(context), now), later=True)
     return services.notices.with_news(event, reply(event, context.text))
+
+
+def _not_in_time(services: Services, event: Event) -> bytes:
+    """Note the rendered context as in flight, because the hook prints it and a prompt may come before the hook's note
+    is taken in; return `NOT_IN_TIME`."""
+    if event.source != "resume":
+        sources = prerendered.sources_for(services.home, event.cwd)
+        services.in_flight.send(event.name, event.session, sources, services.clock())
+    return NOT_IN_TIME
 
 
 def _find_event(services: Services, name: str, body: bytes) -> Event | None:
