@@ -19,6 +19,8 @@ from claude_mem_lite.paths import Home, read_regular
 _NAME = re.compile(r"(\d{20})(?:-[0-9a-f]{8})?")
 _TIMES = re.compile(r"(\d{20}) (\d{20}) (off|on )\n")
 _MAX_BYTES = 8 * 1024
+_MAX_NS = 2**63 - 1
+"""Largest time that SQLite can store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ def load(home: Home) -> list[Pause]:
 def save(home: Home, pause: Pause) -> None:
     """Note a period, or update its file."""
     home.pauses.mkdir(mode=0o700, exist_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    # Without O_NONBLOCK a pipe would block the job thread.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     handle = os.open(home.pauses / pause.name, flags, 0o600)
     try:
         state = "on " if pause.is_over else "off"  # both have the same length: hooks overwrite in place
@@ -106,7 +109,7 @@ def covering(pauses: Sequence[Pause], began_ns: int, ended_ns: int, folders: Seq
 
 def _read(path: Path) -> Pause:
     """Return the period in a file. A corrupt file still has its name and time, and counts as not over."""
-    named_ns = int(path.name[:20])
+    named_ns = min(int(path.name[:20]), _MAX_NS)
     content = b""
     with suppress(OSError):
         content = read_regular(path, _MAX_BYTES, follow=False)
@@ -114,4 +117,5 @@ def _read(path: Path) -> Pause:
     times = _TIMES.fullmatch(f"{head}\n")
     if times is None:
         return Pause(path.name, glob, named_ns, named_ns, is_over=False)
-    return Pause(path.name, glob, min(named_ns, int(times[1])), int(times[2]), is_over=times[3] == "on ")
+    first_ns, last_ns = min(named_ns, int(times[1])), min(int(times[2]), _MAX_NS)
+    return Pause(path.name, glob, first_ns, last_ns, is_over=times[3] == "on ")

@@ -15,7 +15,7 @@ from claude_mem_lite.pauses import Pause
 from tests.faults.losses import Moment, back_up, worked
 from tests.support.claude_mem_databases import load
 from tests.support.past_sessions import Json, PastSession
-from tests.support.running import Machine, leave, payload, query
+from tests.support.running import SILENT, Machine, leave, payload, query
 from tests.worker.commands import run_here
 
 HOUR = timedelta(hours=1)
@@ -158,6 +158,22 @@ def test_the_end_of_a_switch_that_is_removed_by_hand_is_when_it_is_seen_gone(hom
 def test_a_clock_that_is_set_back_does_not_shorten_a_pause() -> None:
     pause = Pause("", "", 5 * DAY_NS, 6 * DAY_NS, is_over=False).ended(4 * DAY_NS)
     assert (pause.first_ns, pause.last_ns) == (4 * DAY_NS, 6 * DAY_NS)
+
+
+@pytest.mark.parametrize("kind", ["name", "times", "pipe"])
+def test_an_odd_file_among_the_pauses_stops_neither_worker_nor_hooks(machine: Machine, kind: str) -> None:
+    machine.home.pauses.mkdir(mode=0o700, exist_ok=True)
+    began_ns = 10**18
+    path = machine.home.pauses / ("9" * 20 if kind == "name" else f"{began_ns:020d}")
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_text("" if kind == "name" else f"{'9' * 20} {'9' * 20} off\n")
+    leave(machine.home, payload("UserPromptSubmit", "s-1", "/", prompt="Count the baskets"))
+    assert machine.post("/api/drain", {"timeout_s": 10})["drained"]
+    machine.home.off_switch.touch()
+    os.utime(machine.home.off_switch, ns=(began_ns, began_ns))
+    assert machine.hook("Stop", payload("Stop", "s-1", "/")) == SILENT
 
 
 def test_a_file_that_cannot_be_read_stands_for_a_pause_that_is_not_over(home: Home, tmp_path: Path) -> None:

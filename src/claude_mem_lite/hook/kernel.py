@@ -86,7 +86,7 @@ def note_pause(home: bytes) -> None:
         posix.mkdir(home + b"/pauses", 0o700)
     except FileExistsError:
         pass
-    flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC
     file = posix.open(home + b"/pauses/%020d" % began, flags, 0o600)
     known = posix.read(file, 41).split()
     times = [now, *[int(one) for one in known if one.isdigit()]]
