@@ -367,6 +367,13 @@ def test_whoever_asked_for_a_backup_hears_why_none_can_be_begun(home: Home) -> N
             back_up(loop)
 
 
+def test_whoever_asks_a_worker_that_has_ended_for_a_backup_is_refused_at_once(home: Home) -> None:
+    with worked(home) as loop:
+        do(home, loop, "count the apples")
+    with pytest.raises(MemoryLiteError, match="the worker ends"):
+        loop.backups.make_soon().result(1)
+
+
 # What is no backup.
 
 

@@ -72,6 +72,7 @@ class BackupScheduler:
         self._has_leaving = True
         self._task: _Task | None = None
         self._pause = PAST
+        self._has_ended = False
 
     @property
     def backed_up(self) -> int:
@@ -87,9 +88,11 @@ class BackupScheduler:
         return len(self._kept)
 
     def make_soon(self) -> "Future[Backup]":
-        """Request a backup, made as soon as a running one is done."""
+        """Request a backup, made as soon as a running one is done; refused once the job thread has ended."""
         future: Future[Backup] = Future()
         self._asked.append(future)
+        if self._has_ended:
+            self._refuse_asked()
         return future
 
     def request_soon(self) -> None:
@@ -140,8 +143,13 @@ class BackupScheduler:
         if self._task is not None:
             self._end_task(self._task)
         self._call_done()
-        while self._asked:
-            self._asked.pop().set_exception(MemoryLiteError("the worker ends", "try again"))
+        self._has_ended = True
+        self._refuse_asked()
+
+    def _refuse_asked(self) -> None:
+        with suppress(IndexError):  # another thread may empty the list too
+            while True:
+                self._asked.pop().set_exception(MemoryLiteError("the worker ends", "try again"))
 
     def _is_due(self, *, is_quiet: bool) -> bool:
         if not self._pause.is_past():
