@@ -98,7 +98,7 @@ def next_session(machine: Machine, events: Sequence[Recorded], screen: Screen) -
     told = machine.hook(recording.next_start(events))
     context = str(json.loads(told.printed)["hookSpecificOutput"]["additionalContext"]) if told.printed else ""
     tokens, raw = estimate_tokens(context), sum(estimate_tokens(event.text) for event in events)
-    screen.heading(f"3. The next session starts and is told, after {told.ms:.0f} ms:")
+    screen.heading(f"3. The next session starts and gets this context, after {told.ms:.0f} ms:")
     screen.exactly(context)
     screen.note(
         f"{tokens:,} tokens by estimate, {len(context.encode()):,} bytes: "

@@ -86,7 +86,7 @@ def read_synonyms(path: Path) -> dict[str, tuple[str, ...]]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", "mend or remove it") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", "correct or remove it") from error
     synonyms: dict[str, tuple[str, ...]] = {}
     try:
         for word, same in tomllib.loads(content.decode("utf-8")).items():
@@ -105,9 +105,9 @@ def _read_file(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", "mend or remove it") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", "correct or remove it") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", "mend or remove it") from error
+        raise ConfigError(f"{path} cannot be read: {error}", "correct or remove it") from error
     return settings
 
 
@@ -198,7 +198,7 @@ def _caps(where: str, layers: Mapping[str, object]) -> tuple[tuple[str, int], ..
         caps[layer] = cap
     for pair in _ALTERNATIVES:
         if set(pair) <= set(caps):
-            raise ConfigError(f"{where}: {pair[0]} and {pair[1]} tell the same", "name one of them")
+            raise ConfigError(f"{where}: {pair[0]} and {pair[1]} show the same", "name one of them")
     if not set(caps) - {RESERVE}:
         raise ConfigError(f"{where} has no layer", "for example sessions = 500")
     return tuple(caps.items())

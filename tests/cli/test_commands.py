@@ -361,7 +361,7 @@ def test_drain_asks_a_few_workers_that_end_and_then_says_so(
     assert run("worker", "drain") == 1
     assert sum(one.path == "/api/drain" for one in worker.seen) == MAX_WORKERS
     told = capsys.readouterr().err
-    assert told.startswith("claude-mem-lite: one worker after another has ended; look at the end of ")
+    assert told.startswith("claude-mem-lite: one worker after another has ended; see the end of ")
 
 
 def test_drain_fails_when_something_is_left(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
@@ -398,7 +398,10 @@ def test_forget_asks_on_a_terminal_and_obeys_a_no(
     typed(monkeypatch, "n\n")
     assert run("forget", "k7f3a9") == 1
     assert [each.path for each in worker.seen if each.method == "POST"] == []
-    assert "Fix the token refresh race" in capsys.readouterr().err
+    asked = capsys.readouterr().err
+    assert "Fix the token refresh race" in asked
+    assert "also erases the prompt and the answer of its turns" in asked
+    assert "claude-mem-lite retire" in asked
 
 
 def test_forget_names_a_turn_and_counts_it_apart(

@@ -115,7 +115,7 @@ def test_a_form_that_is_left_as_it_was_changes_nothing(
     [
         ("title: Fix the token refresh race", "title:", "needs a title"),
         ("kind: bugfix", "kind: bugfixx", "did you mean bugfix"),
-        ("kind: bugfix", "colour: red", "title, kind, scope and tags only"),
+        ("kind: bugfix", "colour: red", "only title, kind, scope and tags"),
     ],
 )
 def test_a_form_that_cannot_be_read_changes_nothing(
@@ -230,7 +230,10 @@ def test_retire_and_forget_name_what_had_been_replaced_and_how_it_holds_again(
         assert "`claude-mem-lite confirm b21c77` makes it hold again" in shown
     worker.answer("POST /api/forget", {"forgotten": ["k7f3a9", "b21c77"]})
     run("forget", "k7f3a9")
-    assert capsys.readouterr().out == "Forgot 2 memories.\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "Forgot 2 memories.",
+        "Not named, but older versions or repetitions of the same text: b21c77.",
+    ]
 
 
 def test_forget_names_what_an_older_version_that_went_along_had_replaced(
@@ -244,6 +247,7 @@ def test_forget_names_what_an_older_version_that_went_along_had_replaced(
     assert run("forget", "k7f3a9") == 0
     assert capsys.readouterr().out.splitlines() == [
         "Forgot 2 memories.",
+        "Not named, but older versions or repetitions of the same text: v1.",
         "It had replaced b21c77 (2026-01-05): Use npm",
         "  which stays replaced; `claude-mem-lite confirm b21c77` makes it hold again.",
     ]

@@ -76,7 +76,7 @@ def test_a_mistake_is_told_in_one_sentence_with_a_way_out(
     assert shown.out == ""
     assert len(shown.err.splitlines()) == 1
     assert told in shown.err
-    assert "--help` tells more" in shown.err
+    assert "--help`)" in shown.err
 
 
 def test_a_mistake_starts_no_worker_and_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +173,7 @@ def test_a_worker_that_cannot_start_fails_in_one_sentence(
     assert run("search", "x") == 1
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err == f"claude-mem-lite: the worker did not start; look at the end of {home.worker_log}\n"
+    assert shown.err == f"claude-mem-lite: the worker did not start; see the end of {home.worker_log}\n"
 
 
 def test_a_home_that_cannot_be_made_fails_in_one_sentence(

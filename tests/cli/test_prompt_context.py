@@ -103,7 +103,7 @@ def test_while_memory_is_off_it_says_so_beside_the_text(
 
 def test_an_option_without_its_value_points_to_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("context", "--prompt") == 2
-    assert "requires an argument (`claude-mem-lite context --help` tells more)" in capsys.readouterr().err
+    assert "requires an argument (see `claude-mem-lite context --help`)" in capsys.readouterr().err
 
 
 def test_an_explained_prompt_shows_each_candidate_with_its_score_and_its_floor(

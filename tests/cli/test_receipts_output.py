@@ -46,7 +46,7 @@ def worker(home: Home) -> Iterator[FakeWorker]:
     [
         ({}, "2 items, 1 used"),
         ({"given_at": None}, "2 items, did not reach the agent"),
-        ({"items": [{**ITEM, "outcome": None}]}, "1 item, not over yet"),
+        ({"items": [{**ITEM, "outcome": None}]}, "1 item, session not over yet"),
         ({"items": [{**ITEM, "outcome": "ignored"}]}, "1 item, 1 ignored"),
         ({"items": [{**ITEM, "outcome": "unknown"}, ITEM]}, "2 items, 1 used, 1 unknown"),
     ],

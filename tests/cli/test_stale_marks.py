@@ -65,7 +65,7 @@ def test_a_listed_memory_is_marked_after_its_title(worker: FakeWorker, capsys: p
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"freshness": {"verdict": "fresh", "reasons": []}}, "state: fresh, its code is as it tells"),
+        ({"freshness": {"verdict": "fresh", "reasons": []}}, "state: fresh, it matches the code"),
         ({"freshness": CHANGED}, "state: may be stale: src/auth.py::renew changed"),
         ({"freshness": GONE}, "state: its code is gone: src/auth.py is gone"),
         ({"elsewhere": "next"}, "state: made on branch next, whose work is not here"),
@@ -104,10 +104,10 @@ def test_doctor_stale_lists_what_the_code_has_left_behind_and_what_to_do(
     assert dict(worker.last("/api/stale").query) == {"cwd": str(tmp_path)}
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if not line.startswith("  ")] == [
-        "May be stale, because the code they tell of is another now:",
+        "May be stale, because their code has changed:",
         "Their code is gone:",
         "Retired, and active again as soon as their code or branch is back:",
-        "`claude-mem-lite show ID` tells all of one; `claude-mem-lite forget ID` removes one for good.",
+        "`claude-mem-lite show ID` shows one in full; `claude-mem-lite retire ID` stops giving it to sessions.",
     ]
     assert lines[1].startswith("  aaaaaaaaaa  Fix the token refresh race  [bugfix, ")
     assert lines[2] == "      src/auth.py::renew changed"
@@ -117,8 +117,8 @@ def test_doctor_stale_lists_what_the_code_has_left_behind_and_what_to_do(
 @pytest.mark.parametrize(
     ("checked", "told"),
     [
-        (1, "All is fresh: the code is as 1 memory tells it."),
-        (34, "All is fresh: the code is as 34 memories tell it."),
+        (1, "All is fresh: 1 memory matches the code."),
+        (34, "All is fresh: 34 memories match the code."),
         (0, "No memory of this project is tied to code that could have changed."),
     ],
 )

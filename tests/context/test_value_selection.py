@@ -137,12 +137,12 @@ def test_a_memory_is_told_once_in_the_layer_where_it_is_worth_most() -> None:
     found = layer("one", line("m", HIGH, memory=True)), layer("two", line("m", 2 * HIGH, memory=True))
     chosen = choose(*found)
     assert sources(chosen) == [[], ["m"]]
-    assert left_out(chosen) == {"m": "told in two"}
+    assert left_out(chosen) == {"m": "shown in two"}
 
 
 def test_what_another_layer_tells_is_not_said_to_be_of_no_worth() -> None:
     found = layer("one", line("m", LOW, memory=True)), layer("two", line("m", HIGH, memory=True))
-    assert left_out(choose(*found)) == {"m": "told in two"}
+    assert left_out(choose(*found)) == {"m": "shown in two"}
 
 
 def test_every_candidate_is_told_or_left_out_once() -> None:

@@ -6,7 +6,7 @@ from typing import get_args
 from claude_mem_lite.install.doctor.check import Name
 from tests.docs.pages import page
 
-PART = page("docs/troubleshooting.md").text.partition("## What doctor looks at")[2].partition("\n## ")[0]
+PART = page("docs/troubleshooting.md").text.partition("## What doctor checks")[2].partition("\n## ")[0]
 ROWS = re.findall(r"^\| (?P<names>`.+?`) \| (?P<means>.+?) \| (?P<step>.+?) \|$", PART, re.M)
 
 

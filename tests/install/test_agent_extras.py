@@ -108,9 +108,9 @@ def test_a_server_of_our_name_that_is_not_ours_is_left_alone(notes: Path, capsys
     assert run("uninstall") == 0
     assert notes.read_text() == text
     installed, uninstalled = capsys.readouterr().out.split("Next: ")
-    assert "is not ours and was left alone; remove it and install again to use the tools." in installed
+    assert "was not added by `install` and was left alone; remove it and install again to use the tools." in installed
     assert "permissions" not in installed
-    assert f"A server called claude-mem-lite in {notes} is not ours and was left alone.\n" in uninstalled
+    assert f"A server called claude-mem-lite in {notes} was not added by `install` and was left alone.\n" in uninstalled
 
 
 BROKEN = ('{"mcpServers": [1]}', "{broken", "[]", '{"mcpServers": {}, }')
@@ -135,7 +135,7 @@ def test_an_uninstall_that_cannot_take_the_server_out_takes_out_all_the_rest_and
     assert "settings.json: removed, because the install had made it.\n" in shown.out
     assert f"Removed the skill {skill}.\n" in shown.out
     assert f"{notes} was left alone: it is not valid JSON" in shown.err
-    assert "so the tools for asking are not all out; nothing was deleted; mend that and run this again" in shown.err
+    assert "so the MCP server or the skill stays; nothing was deleted; fix that and run this again" in shown.err
     assert not (Path.home() / ".claude").exists()
     assert not home.hook_program.exists()
     notes.write_text(before)
@@ -166,7 +166,7 @@ def test_a_skill_that_somebody_changed_is_his(skill: Path, capsys: pytest.Captur
     run("install")
     run("uninstall")
     assert skill.read_text() == "My own words.\n"
-    assert capsys.readouterr().out.count("was changed by somebody") == 2
+    assert capsys.readouterr().out.count("was changed since the install") == 2
 
 
 def leave_older_skill(home: Home, skill: Path) -> None:
@@ -306,7 +306,10 @@ def test_what_is_no_file_stops_the_install_before_anything_is_touched(
     else:
         notes.mkdir()
     assert run("install") == 1
-    assert "cannot be read (it is no regular file); nothing was changed" in capsys.readouterr().err
+    assert (
+        "cannot be read (it is no regular file); check the path and its permissions; nothing was changed"
+        in capsys.readouterr().err
+    )
     assert not (Path.home() / ".claude").exists()
 
 
@@ -335,7 +338,7 @@ def test_when_writing_fails_half_way_it_says_what_is_in_and_the_next_install_com
     assert run("install") == 1
     shown = capsys.readouterr()
     assert "Added the hooks in" in shown.out
-    assert "the hooks are in and work without them; mend that and run this again, which adds the rest" in shown.err
+    assert "the hooks work without them; fix that and run this again to add the rest" in shown.err
     notes.unlink()
     assert run("install") == 0
     assert "claude-mem-lite" in servers(notes)
@@ -348,9 +351,9 @@ def test_when_writing_fails_half_way_it_says_what_is_in_and_the_next_install_com
 def test_a_configuration_folder_that_was_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "agent"
     run("install", "--config-dir", str(folder), "--dry-run")
-    assert f"Would make the folder {folder}," in capsys.readouterr().out
+    assert f"Would create the folder {folder}," in capsys.readouterr().out
     run("install", "--config-dir", str(folder))
-    assert f"Made the folder {folder}, which was not there" in capsys.readouterr().out
+    assert f"Created the folder {folder}, which did not exist" in capsys.readouterr().out
     run("install", "--config-dir", str(folder))
     assert "Made the folder" not in capsys.readouterr().out
 

@@ -221,7 +221,7 @@ def test_uninstall_goes_on_without_a_home_whose_disk_is_gone(
 ) -> None:
     capsys.readouterr()
     assert run("uninstall", "--dry-run") == 0
-    assert f"Would take our hooks out of {settings}." in capsys.readouterr().out
+    assert f"Would remove the hooks from {settings}." in capsys.readouterr().out
     assert run("uninstall") == 0
     assert capsys.readouterr().err == ""
     assert not has_ours(settings.read_text())
@@ -241,7 +241,7 @@ def test_a_purge_says_that_nothing_on_a_missing_disk_is_deleted(
 
 def test_uninstall_without_an_install_says_so_and_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("uninstall") == 0
-    assert "no hooks of ours" in capsys.readouterr().out
+    assert "no claude-mem-lite hooks" in capsys.readouterr().out
 
 
 def test_uninstall_tells_how_the_plugin_is_removed(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -378,7 +378,7 @@ def test_all_installs_are_taken_back_at_once(
     assert run("uninstall", "--purge", "--yes") == 1
     assert "`claude-mem-lite uninstall --all --purge`" in capsys.readouterr().err
     assert run("uninstall", "--all", "--purge", "--dry-run") == 0
-    assert capsys.readouterr().out.count("Would take our hooks out of") == 4
+    assert capsys.readouterr().out.count("Would remove the hooks from") == 4
     assert run("uninstall", "--all", "--purge", "--yes") == 0
     assert capsys.readouterr().out.count("removed, because the install had made it") == 4
     assert [everything_below(folder) for folder in (Path.home(), *projects)] == [[], [], []]
@@ -417,7 +417,7 @@ def test_what_is_left_of_an_install_in_a_folder_that_is_gone_is_taken_back(
     assert notes.exists()
     assert run("uninstall", *how) == 0
     assert not notes.exists()
-    assert f"out of {notes} for {shop}." in capsys.readouterr().out
+    assert f"from {notes} for {shop}." in capsys.readouterr().out
     assert not new_home.installs.exists()
     assert new_home.hook_python.is_symlink() == (how == ("--gone",))
 

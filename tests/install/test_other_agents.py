@@ -217,12 +217,12 @@ def test_a_dry_run_touches_nothing(run: Callable[..., str], tmp_path: Path) -> N
 @pytest.mark.parametrize("agent", NAMES)
 def test_a_dry_run_of_the_uninstall_says_what_the_uninstall_does(agent: str, run: Callable[..., str]) -> None:
     one = target(agent)
-    assert run(uninstall, "--agent", agent, "--dry-run") == f"There are no hooks of ours in {one.settings}.\n"
+    assert run(uninstall, "--agent", agent, "--dry-run") == f"There are no claude-mem-lite hooks in {one.settings}.\n"
     run(install, "--agent", agent)
     before = one.settings.read_bytes()
     assert run(uninstall, "--agent", agent, "--dry-run").splitlines() == [
-        f"Would take our hooks out of {one.settings}.",
-        f"Would take the MCP server claude-mem-lite out of {one.tools.server.describe()}.",
+        f"Would remove the hooks from {one.settings}.",
+        f"Would remove the MCP server claude-mem-lite from {one.tools.server.describe()}.",
         f"Would remove the skill {one.tools.skill}.",
     ]
     assert one.settings.read_bytes() == before
@@ -237,7 +237,7 @@ def test_settings_with_comments_are_left_alone_and_the_way_by_hand_is_told(agent
     assert isinstance(done.exception, SettingsError)
     assert "has a comment in line 2" in done.exception.message
     assert f"`claude-mem-lite hooks{'' if agent == CLAUDE_CODE else f' --agent {agent}'}`" in done.exception.next_step
-    assert "no hooks of ours" in run(uninstall, "--agent", agent)
+    assert "no claude-mem-lite hooks" in run(uninstall, "--agent", agent)
 
 
 def test_another_configuration_folder_can_be_named(run: Callable[..., str], tmp_path: Path) -> None:

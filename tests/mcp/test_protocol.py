@@ -358,5 +358,5 @@ def test_words_of_others_are_told_to_be_theirs_when_an_agent_saves_them() -> Non
     memory: JsonObject = {"id": "abcdefghij", "kind": "gotcha", "scope": "project:x", "origin": "web", "times_seen": 1}
     assert formatting.saved(from_json(SavedMemory, memory)) == (
         "Saved as #abcdefghij (gotcha, this project), as the word of the web.\n"
-        "It is found by search and given to nobody unasked, unless the user runs `claude-mem-lite pin abcdefghij`."
+        "Search finds it, but no session gets it unasked, unless the user runs `claude-mem-lite pin abcdefghij`."
     )

@@ -108,7 +108,7 @@ def test_what_a_layer_may_take_is_shown_where_shares_decide(page: TestClient, pr
 
 def test_a_sentence_comes_before_the_numbers(page: TestClient, project: str) -> None:
     start = shown(page, project=project, only="start")
-    sentence = re.search(r"A new session here would be told \d things before you type anything: ", start)
+    sentence = re.search(r"A new session here would get \d items before you type anything: ", start)
     assert sentence
     assert sentence.start() < start.index('id="injected"') < start.index("of 2,000 tokens")
 

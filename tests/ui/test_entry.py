@@ -41,5 +41,5 @@ def test_a_link_that_was_used_says_so_and_how_to_get_another(home: Home) -> None
     assert browser.post("/enter", json={"code": code}).status_code == 200
     answer = browser.post("/enter", json={"code": code})
     assert answer.status_code == 403
-    assert answer.json()["error"].startswith("This link was used: each opens the page once. The next one stands in ")
+    assert answer.json()["error"].startswith("This link was used: each link opens the page once. The next link is in ")
     assert answer.json()["error"].endswith("run `claude-mem-lite ui` again.")

@@ -48,7 +48,7 @@ def done(page: TestClient, name: str, **given: Json) -> str:
 def test_the_worker_is_told(served: Machine, page: TestClient, worked: None) -> None:
     html = shown(page)
     assert f"process {served.worker_pid()}" in html
-    assert "Rules tell what a session came to" in html
+    assert "Rules write the notes without a model" in html
     assert "1 memory (1 today), 1 session<" in html
 
 
@@ -90,7 +90,7 @@ def test_the_verdict_comes_first(served: Machine, page: TestClient, worked: None
 
 def test_days_are_plotted_with_their_numbers(page: TestClient, worked: None) -> None:
     html = shown(page, days="7")
-    for told in ("How often something was given", "What came of it", "Tokens given", "New memories", "Sessions"):
+    for told in ("How often something was given", "Outcomes", "Tokens given", "New memories", "Sessions"):
         assert f"<h3>{told}</h3>" in html
     assert "<desc id=" in html
     assert "spent on models" in html  # among what has nothing to show

@@ -247,13 +247,13 @@ def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
     path = f"/memories/{kept['id']}"
     html = shown(page, path)
     assert "cart.py: total" in html
-    assert "The code is as it tells." in html
+    assert "It matches the code." in html
     assert f'href="/context?{urlencode({"project": kept["project"]})}"' in html
     assert "Round the total of a basket" in html
     developing.replace("cart.py", ", 2)", ", 3)")
     assert "It may be stale" in shown(page, path)
     do(page, "confirm", id=kept["id"])
-    assert "The code is as it tells." in shown(page, path)
+    assert "It matches the code." in shown(page, path)
 
 
 def test_what_is_confirmed_when_its_folder_is_gone_stays_tied_to_what_it_was_tied_to(

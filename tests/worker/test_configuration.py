@@ -136,7 +136,7 @@ def test_the_user_hears_of_broken_settings_once_a_day_and_the_model_never(
     with asked(home, clock) as worker:
         assert start(is_printed=False) == {
             "systemMessage": f"claude-mem-lite: the settings are wrong: {home.config}: unknown key budgt_tokens; "
-            "did you mean budget_tokens? Until that is mended, nothing is given, and what you do waits to be "
+            "did you mean budget_tokens? Until that is fixed, sessions get no context, and your work waits to be "
             "remembered."
         }
         assert start() is not None  # nobody had printed the first

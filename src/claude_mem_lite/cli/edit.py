@@ -31,7 +31,7 @@ from claude_mem_lite.text import one_line
 
 _HEAD = """\
 # Change what you like, save and close. Leave it as it is, or empty, to change nothing.
-# Below the empty line stands what it says; all of it, in as many lines as you like.
+# The text is below the empty line, in as many lines as you like.
 """
 _NAMES = ("title", "kind", "scope", "tags")
 
@@ -107,7 +107,7 @@ def edit(
         f"Changed {plain(memory.id)} ({kind_and_status(memory)}, {scope_label(memory, client.project_names())})."
     )
     if text is not None and (memory.origin in OUTSIDE_ORIGINS or memory.status == "quarantined"):
-        click.echo("Its words still count as somebody else's: too much of the old text is left.")
+        click.echo("The text still counts as written by someone else: more than half of the old words are left.")
     print_relations(memory)
 
 
@@ -270,7 +270,7 @@ def _read(form: str) -> dict[str, str]:
         name, colon, value = lines.pop(0).partition(":")
         if not colon or name.strip().lower() not in found:
             raise MemoryLiteError(
-                "the form cannot be read: above its empty line stand title, kind, scope and tags only",
+                "the form cannot be read: only title, kind, scope and tags may be above its empty line",
                 "nothing was changed",
             )
         found[name.strip().lower()] = value.strip()

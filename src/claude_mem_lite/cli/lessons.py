@@ -124,7 +124,7 @@ def accept(given: Sequence[str], as_json: bool) -> None:
 def _accept_in_other_words(given: Sequence[str], as_json: bool) -> None:
     """Accept a lesson in the words behind its id; an id contains no space."""
     if len(given) != 2 or len(given[0].split()) > 1:
-        raise click.UsageError("a TEXT goes with one ID, and behind it")
+        raise click.UsageError("give TEXT after exactly one ID")
     id_ = connect().edit_lesson(*given)
     if as_json:
         print_json({"accepted": [id_], "lessons": [{"id": id_, "text": given[1]}]})
@@ -197,7 +197,7 @@ def _print_unsure(candidates: Sequence[LessonCandidate], names: Mapping[str, str
     if not candidates:
         return
     now = datetime.now(UTC)
-    click.echo("Unsure, given to nobody:")
+    click.echo("Unsure, not given to any session:")
     for candidate in candidates:
         asked = "your agent was asked" if candidate.state == "asked" else ""
         details = (_said(candidate, now), asked, names.get(plain(candidate.project)))

@@ -112,7 +112,7 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
         outcome: object = command.main(list(arguments), program, standalone_mode=False, color=color)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else program
-        return _fail(2, path, f"{_one_line(error.format_message())} (`{path} --help` tells more)")
+        return _fail(2, path, f"{_one_line(error.format_message())} (see `{path} --help`)")
     except click.Abort as error:
         if isinstance(error.__cause__, KeyboardInterrupt):
             return 130

@@ -19,7 +19,7 @@ _MAX_FOLDERS = 3
 
 
 @click.group(short_help="See your projects, and merge, rename, move or split them.", invoke_without_command=True)
-@click.option("--changes", is_flag=True, help="List what was changed about projects, with the ids to undo it by.")
+@click.option("--changes", is_flag=True, help="List the changes of projects, with the ids for undo.")
 @json_option
 @click.pass_context
 def projects(ctx: click.Context, changes: bool, as_json: bool) -> None:

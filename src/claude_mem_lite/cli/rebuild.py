@@ -17,7 +17,7 @@ MAX_LOOKS_IN_VAIN = 50
 
 
 @click.command(short_help="Rebuild the search index, or the memories of an older version.")
-@click.option("--memories", is_flag=True, help="Make memories anew that an older version made of your sessions.")
+@click.option("--memories", is_flag=True, help="Make the memories of an older version again, from your sessions.")
 @click.option("--dry-run", is_flag=True, help="With --memories: only list what would change.")
 @place_options
 @json_option

@@ -31,7 +31,7 @@ _MAX_TITLE_LENGTH = 100
 @place_options
 @all_projects_option
 @click.option("--session", metavar="S", help="Only what this session was given, by its id or the beginning of it.")
-@click.option("--summary", is_flag=True, help="How much of what was given was used, by moment and source.")
+@click.option("--summary", is_flag=True, help="How many of the given items were used, by trigger and source.")
 @limit_option(20)
 @json_option
 def receipts(
@@ -108,11 +108,11 @@ def _print_list(found: Sequence[ShownReceipt], names: Mapping[str, str] | None) 
         [
             Column("receipt", "cyan"),
             Column("when", "dim"),
-            Column("moment"),
+            Column("trigger"),
             Column("session"),
             *([Column("project")] if names is not None else []),
             Column("tokens"),
-            Column("what came of it", wide=True),
+            Column("outcome", wide=True),
         ],
         [
             [
@@ -136,7 +136,7 @@ def _outcome(receipt: ShownReceipt) -> str:
         return f"{items}, did not reach the agent"
     judged = [item.outcome for item in receipt.items if item.outcome]
     if not judged:
-        return f"{items}, not over yet"
+        return f"{items}, session not over yet"
     return ", ".join((items, *(f"{judged.count(outcome)} {outcome}" for outcome in OUTCOMES if outcome in judged)))
 
 
@@ -156,7 +156,7 @@ def _whole(receipt: ShownReceipt, names: Mapping[str, str]) -> Iterator[str]:
             yield bold(f"in: {plain(layer)}")
         yield from _item(item)
     for skipped in receipt.layers_skipped:
-        yield f"{bold('out:')} {plain(skipped.layer)}, {plain(skipped.reason) or 'for a reason nobody noted'}"
+        yield f"{bold('out:')} {plain(skipped.layer)}, {plain(skipped.reason) or 'without a noted reason'}"
 
 
 def _item(item: ShownReceiptItem) -> Iterator[str]:

@@ -32,7 +32,7 @@ _SENTENCES = ("facts", "key_decisions", "next_steps")
 _MAX_LINE_LENGTH = 300
 _STALE = {"changed": "[may be stale]", "gone": "[code is gone]"}
 _STATES = {
-    "fresh": "fresh, its code is as it tells",
+    "fresh": "fresh, it matches the code",
     "changed": "may be stale",
     "gone": "its code is gone",
 }

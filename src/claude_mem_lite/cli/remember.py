@@ -167,7 +167,7 @@ def forget(
     wanted = [memory_id(given) for given in ids]
     may_ask = sys.stdin.isatty()
     if not wanted and not yes and not may_ask:
-        raise click.UsageError("forgetting that much needs --yes when nobody can be asked", ctx)
+        raise click.UsageError("forgetting that much needs --yes without a terminal to ask on", ctx)
     client = connect()
     if not yes and may_ask:
         click.confirm(_question(client, wanted, session, project), abort=True, err=True)
@@ -187,9 +187,17 @@ def forget(
     numbers = [counted(turns, "turn")] if turns else []
     numbers += [counted(memories, "memory", "memories")] if memories else []
     click.echo(f"Forgot {' and '.join(numbers)}." if numbers else "There was nothing to forget.")
+    if wanted and not turns:
+        _print_also_forgotten(forgotten, wanted)
     for record in holding:
         if record.id in forgotten:  # with older versions of the memory, whose predecessors are named too
             print_left_replaced(record, gone=forgotten)
+
+
+def _print_also_forgotten(forgotten: Sequence[str], wanted: Sequence[str]) -> None:
+    """Print the ids of forgotten memories that the user did not name."""
+    if others := [plain(id_) for id_ in forgotten if not id_.startswith(tuple(wanted))]:
+        click.echo(f"Not named, but older versions or repetitions of the same text: {', '.join(others)}.")
 
 
 def _question(client: Client, ids: Sequence[str], session: str | None, project: str | None) -> str:
@@ -201,6 +209,11 @@ def _question(client: Client, ids: Sequence[str], session: str | None, project: 
         record = _record(client, each)
         shown = record if isinstance(record, TurnRecord) else client.memory(each)
         click.echo(f"{plain(shown.id)}  {plain(shown.title)}", err=True)
+    click.echo(
+        "This also erases the prompt and the answer of its turns, and memories that repeat them. To keep it without "
+        "giving it to sessions, use `claude-mem-lite retire`.",
+        err=True,
+    )
     return "Forget this for good?" if len(ids) == 1 else f"Forget these {len(ids)} for good?"
 
 

@@ -73,7 +73,7 @@ def print_rates(rates: HitRates | Stats) -> None:
             if source.moment == trigger.moment:
                 items = counted(source.items, "item")
                 rows.append([moment, plain(source.source), items, f"{source.tokens:,}", *_outcomes(source)])
-    titles = ("moment", "source", "given", "tokens", "used", "ignored", "unknown", "used at least")
+    titles = ("trigger", "source", "given", "tokens", "used", "ignored", "unknown", "used at least")
     print_table([Column(title) for title in titles], rows, always_titled=True)
 
 
@@ -99,8 +99,8 @@ def _stored(memories: StoredMemories) -> Iterator[str]:
 def _savings(savings: ContextSavings) -> Iterator[str]:
     if savings.given_tokens and savings.said_tokens:
         yield (
-            f"  starts were given {savings.given_tokens:,} tokens in all; the sessions that these sum up have "
-            f"{savings.said_tokens:,} in their prompts and closing messages alone"
+            f"  session starts got {savings.given_tokens:,} tokens in all; the sessions that they summarize have "
+            f"{savings.said_tokens:,} tokens in their prompts and closing messages alone"
         )
 
 

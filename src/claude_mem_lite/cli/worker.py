@@ -166,7 +166,7 @@ def _drain(timeout_s: float) -> Drained:
         with _showing_what_is_awaited(client), suppress(WorkerEnded):
             return client.drain(timeout_s)
         timeout_s = max(timeout_s - (time.monotonic() - began), 0)
-    raise WorkerUnavailable("one worker after another has ended", f"look at the end of {chosen_home().worker_log}")
+    raise WorkerUnavailable("one worker after another has ended", f"see the end of {chosen_home().worker_log}")
 
 
 @contextmanager

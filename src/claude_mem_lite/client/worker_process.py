@@ -37,7 +37,7 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     if _comes_up(home, client, wait_s) or (home.suspect.exists() and _comes_up(home, client, wait_s)):
         return client
     _refuse_newer(home)
-    raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
+    raise WorkerUnavailable("the worker did not start", f"see the end of {home.worker_log}")
 
 
 def _follow(home: Home, wait_s: float) -> None:
@@ -57,7 +57,7 @@ def stop_worker(client: Client, wait_s: float = STOP_WAIT_S) -> bool:
     if not wait_until(lambda: not is_there(client), Deadline.after(wait_s)):
         raise WorkerUnavailable(
             f"the worker was asked to stop but is still there after {wait_s:g} s",
-            f"look into {client.home.worker_log}",
+            f"see {client.home.worker_log}",
         )
     return True
 

@@ -23,7 +23,7 @@ _NEVER_EMPTY_FROM = 300
 _SHARE_OF_DETECTION = 0.4
 _UNKNOWN = Setting()
 _LAST_NAMES = frozenset(layer.name for layer in LAST_RESORT)
-_WITH_SESSION = "told with its session"
+_WITH_SESSION = "shown with its session"
 log = logging.getLogger(__name__)
 
 

@@ -110,7 +110,7 @@ def _fill(
         fresh = []
         for item in selection.pending[0]:
             if where := covering_layer(item, selections):
-                selection.left_out.append(replace(item, left_out=f"told in {where}"))
+                selection.left_out.append(replace(item, left_out=f"shown in {where}"))
             else:
                 fresh.append(item)
         selection.pending[0] = tuple(fresh)

@@ -27,7 +27,7 @@ _ASKED_FOR_SHARE = 0.5
 """Share of the budget for memories that the user wants kept; further ones are selected by value without a floor."""
 _NO_FLOOR = "no floor of value: the user wants it kept"
 NOT_WORTH_IT = "not worth its tokens"
-REPEATED = "said by a line that is told"
+REPEATED = "repeats another line"
 _MOSTLY_SAME_SHARE = 0.7
 _PER_THOUSAND = 1000
 _DIGITS_OF_VALUE = 6
@@ -126,7 +126,7 @@ class _ValueSelection:
             del selection.selected[-len(fresh) :]
             return False
         selection.pending.remove(group.items)
-        selection.left_out += [replace(item, left_out=f"told in {where}") for item, where in covered_elsewhere.items()]
+        selection.left_out += [replace(item, left_out=f"shown in {where}") for item, where in covered_elsewhere.items()]
         self.places.setdefault(group.layer, []).extend([group.place] * len(fresh))
         for item in fresh:
             (self.covered if item.memory else self.named).update(item.files)
@@ -140,7 +140,7 @@ class _ValueSelection:
             selection.pending.remove(group.items)
         for item in group.items:
             where = covering_layer(item, self.selections)
-            left_out = f"told in {where}" if where else reason
+            left_out = f"shown in {where}" if where else reason
             selection.left_out.append(replace(item, left_out=left_out, value=value.explained()))
 
 

@@ -112,7 +112,7 @@ def install(home: Home, where: ExtraPaths) -> Iterator[str]:
     if skill in ("absent", "other"):
         yield f"{'Wrote' if skill == 'absent' else 'Updated'} the skill {where.skill}."
     elif skill == "changed":
-        yield f"The skill {where.skill} was changed by somebody and was left as it is."
+        yield f"The skill {where.skill} was changed since the install, so it stays."
 
 
 def uninstall(home: Home, where: ExtraPaths) -> Iterator[str]:
@@ -127,7 +127,7 @@ def uninstall(home: Home, where: ExtraPaths) -> Iterator[str]:
         trouble = None if noted is None and not mcp_registration.is_named(where.server) else error
     state = remove_skill(where.skill, known.folders, known.skill_sha256)
     if state == "changed":
-        yield f"The skill {where.skill} was changed by somebody and was left as it is."
+        yield f"The skill {where.skill} was changed since the install, so it stays."
     elif state != "absent":
         yield f"Removed the skill {where.skill}."
     if trouble is not None:
@@ -149,7 +149,7 @@ def check_removal(home: Home, where: ExtraPaths) -> None:
 def preview_removal(home: Home, where: ExtraPaths) -> Iterator[str]:
     """Yield sentences about the changes that an uninstall would make."""
     if _is_to_go(where, _load(home, where) or _Note()):
-        yield f"Would take the MCP server {mcp_registration.SERVER_NAME} out of {where.server.describe()}."
+        yield f"Would remove the MCP server {mcp_registration.SERVER_NAME} from {where.server.describe()}."
     if skill_state(home, where) in ("current", "other"):
         yield f"Would remove the skill {where.skill}."
 
@@ -195,7 +195,7 @@ def _unregister(where: ExtraPaths, known: _Note) -> Iterator[str]:
         if known.file and mcp_registration.is_empty(change.after):
             settings_files.delete(settings_files.real_path(location.path))
         added = f", with what was added to it by hand: {', '.join(change.lost)}" if change.lost else ""
-        yield f"Took the MCP server {mcp_registration.SERVER_NAME} out of {location.describe()}{added}."
+        yield f"Removed the MCP server {mcp_registration.SERVER_NAME} from {location.describe()}{added}."
     elif change.state == "foreign":
         yield _foreign(location)
 
@@ -212,7 +212,8 @@ def _apply(plan: Callable[[], mcp_registration.ServerChange]) -> mcp_registratio
 
 def _foreign(location: mcp_registration.ServerLocation, more: str = "") -> str:
     return (
-        f"A server called {mcp_registration.SERVER_NAME} in {location.describe()} is not ours and was left alone{more}."
+        f"A server called {mcp_registration.SERVER_NAME} in {location.describe()} was not added by `install` and was "
+        f"left alone{more}."
     )
 
 

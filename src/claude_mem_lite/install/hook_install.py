@@ -241,7 +241,7 @@ def _plan_taking_out(home: Home, plan: Removal) -> Removal:
 def _by_hand(agent: str) -> str:
     printed = "claude-mem-lite hooks" if agent == CLAUDE_CODE else f"claude-mem-lite hooks --agent {agent}"
     prepared = "after `claude-mem-lite plugin --prepare`, which makes what they run"
-    return f"mend it and run this again, or add by hand what `{printed}` prints, {prepared}; nothing was changed"
+    return f"fix it and run this again, or add by hand what `{printed}` prints, {prepared}; nothing was changed"
 
 
 def _text(path: Path, content: bytes | None, begin_with: JsonObject | None = None) -> str:

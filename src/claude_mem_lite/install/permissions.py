@@ -13,7 +13,7 @@ from claude_mem_lite.models import JsonObject, JsonValue
 
 RULES = tuple(f"{SERVER}__{tool}" for tool in GRANTED_TOOLS)
 PLUGIN_FORM = f'"permissions": {{"allow": ["{PLUGIN_SERVER}"]}}'
-ASKS = "Claude asks you before it uses the memory tools, and does without where nobody can answer (`claude -p`)"
+ASKS = "Claude asks you before it uses the memory tools, and cannot use them where nobody can answer (`claude -p`)"
 _PATH = ("permissions", "allow")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from claude_mem_lite.errors import SettingsChanged, SettingsError
 from claude_mem_lite.paths import read_regular, sync
 
-NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
+NOT_TOUCHED = "fix it by hand, then run this again; nothing was changed"
 NEW_FILE_MODE = 0o600
 # Agents share these folders; only the user writes in them, with any umask of this process.
 _NEW_FOLDER_MODE = 0o755
@@ -30,7 +30,9 @@ def read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise SettingsError(f"{path} cannot be read ({error.strerror})", "nothing was changed") from error
+        raise SettingsError(
+            f"{path} cannot be read ({error.strerror})", "check the path and its permissions; nothing was changed"
+        ) from error
 
 
 def decoded(path: Path, content: bytes | None) -> str:

@@ -18,7 +18,7 @@ APPROVED = "approved"
 """Tag of memories that the user let out of quarantine."""
 STANDING_ORDERS = "gives standing orders"
 """Reason for forms that ordinary rules of a project also have."""
-_UNKNOWN = "was put there by somebody else's word"
+_UNKNOWN = "was put in quarantine by someone else's claim"
 
 
 def reason_of(memory: Memory) -> str:

@@ -118,7 +118,7 @@ def pin(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, 
     if is_pinned and memory.status != "active":
         way = "quarantine approve" if memory.status == "quarantined" else "confirm"
         raise MemoryLiteError(
-            f"{memory.id} is {memory.status} and given to nobody",
+            f"{memory.id} is {memory.status}, so no session gets it",
             f"`claude-mem-lite {way} {memory.id}` makes it active again",
         )
     if is_pinned != memory.pinned:
@@ -170,8 +170,8 @@ def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connectio
     )
     if memory.status not in ("active", "retired"):
         raise MemoryLiteError(
-            f"{memory.id} is {memory.status} and given to nobody",
-            f"`claude-mem-lite show {memory.id}` tells more, `forget` removes it for good",
+            f"{memory.id} is {memory.status}, so no session gets it",
+            f"`claude-mem-lite show {memory.id}` shows more, `forget` removes it for good",
         )
     with atomic(db):
         memory_links.note_sighting(db, memory.id, name)
@@ -202,7 +202,7 @@ def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connec
     for held in (memory, successor):
         if held.status != "active":
             raise MemoryLiteError(
-                f"{held.id} is {held.status} and given to nobody", f"`claude-mem-lite show {held.id}` tells more"
+                f"{held.id} is {held.status}, so no session gets it", f"`claude-mem-lite show {held.id}` shows more"
             )
     with atomic(db):
         memory_links.note_sighting(db, memory.id, name)

@@ -117,8 +117,7 @@ def saved(memory: SavedMemory) -> str:
         lines.append("A private passage in the text was taken out before it was stored.")
     if source:
         lines.append(
-            f"It is found by search and given to nobody unasked, unless the user runs "
-            f"`claude-mem-lite pin {memory.id}`."
+            f"Search finds it, but no session gets it unasked, unless the user runs `claude-mem-lite pin {memory.id}`."
         )
     if memory.asked_scope:
         command = f"claude-mem-lite edit {memory.id} --scope {_cut(memory.asked_scope, _TITLE)}"

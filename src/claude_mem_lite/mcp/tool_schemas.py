@@ -50,7 +50,7 @@ TOOLS: "tuple[JsonObject, ...]" = (
     _tool(
         "memory_context",
         "What is known about a task or question, chosen and kept short. Use it before work on something that may have "
-        "a history here. Twice a session with a query; without one: what a new session is told. For more, or for one "
+        "a history here. Twice a session with a query; without one: the context of a new session. For more, or for one "
         "certain thing, use memory_search.",
         {
             "query": {"type": "string", "description": "The task in a few words"},

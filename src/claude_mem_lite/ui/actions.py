@@ -73,7 +73,7 @@ def _confirm(client: Client, given: JsonObject) -> JsonObject:
 def _retire(client: Client, given: JsonObject) -> JsonObject:
     active = _active(client, [id_of(given)])
     client.retire(id_of(given), reason=text(given.get("reason")))
-    return {"message": "Retired: it stays readable here and is given to nobody.", **_reinstating(active)}
+    return {"message": "Retired: it stays readable here, and no session gets it.", **_reinstating(active)}
 
 
 def _retire_all(client: Client, given: JsonObject) -> JsonObject:
@@ -131,7 +131,11 @@ def _edit(client: Client, given: JsonObject) -> JsonObject:
         return {"message": "Nothing was changed."}
     changed = client.change(memory.id, changes)
     is_others = changed.origin in OUTSIDE_ORIGINS or changed.status == "quarantined"
-    return {"message": "Saved. Its words are still somebody else's." if is_others else "Saved: it is your word now."}
+    return {
+        "message": "Saved. The text still counts as written by someone else."
+        if is_others
+        else "Saved: it is your word now."
+    }
 
 
 def _changes(memory: MemoryRecord, given: JsonObject) -> JsonObject:

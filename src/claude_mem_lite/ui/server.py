@@ -37,7 +37,7 @@ Answer = TypeVar("Answer")
 Enter = Callable[[str], str | None]
 WasUsed = Callable[[str], bool]
 _USED = (
-    "This link was used: each opens the page once. The next one stands in the terminal where `claude-mem-lite ui` "
+    "This link was used: each link opens the page once. The next link is in the terminal where `claude-mem-lite ui` "
     "runs; without that terminal, run `claude-mem-lite ui` again."
 )
 _UNKNOWN = (

@@ -117,7 +117,9 @@ class CommandQueue:
         future: Future[list[str]] = Future()
         problem = self._settings.problem or (arrival.problem if arrival else "")
         if arrival is None or problem:
-            future.set_exception(MemoryLiteError(f"the command could not be stored: {problem}"))
+            future.set_exception(
+                MemoryLiteError(f"the command could not be stored: {problem}", "fix that and run the command again")
+            )
             return future
 
         def store(queue: Queue) -> None:

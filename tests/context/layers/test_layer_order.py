@@ -169,14 +169,14 @@ def test_a_decision_is_told_once_in_its_layer_of_highest_priority(store: Store) 
     built = build(store.connect, HERE, 2000)
     assert built.text.count("Keep carts in SQLite") == 1
     assert [one.layer for one in built.chosen] == ["project"]
-    assert left_out(built, "observations") == {decided.id: "told in project"}
+    assert left_out(built, "observations") == {decided.id: "shown in project"}
 
 
 def test_a_decision_that_stands_with_its_session_is_not_told_again(store: Store) -> None:
     store.session("s1", SessionSummary(headline="Storage", key_decisions=("Keep carts in SQLite, for now.",)))
     decided = store.remember("Keep carts in SQLite for now", kind="decision")
     built = build(store.connect, HERE, 2000)
-    assert left_out(built, "project") == {decided.id: "told in handoff"}
+    assert left_out(built, "project") == {decided.id: "shown in handoff"}
 
 
 def test_every_candidate_that_is_left_out_says_why(store: Store) -> None:
@@ -352,7 +352,7 @@ def test_what_contradicts_a_memory_stands_beside_it_though_its_score_is_low_but_
     built = build(store.connect, HERE, 2000)
     assert [one.item.source for one in built.chosen] == [stated.id, low.id]
     assert built.chosen[1].item.reason == (
-        "holds in project, told beside what it contradicts though it is below the floor of 0.7"
+        "holds in project, shown beside what it contradicts although it is below the floor of 0.7"
     )
 
 

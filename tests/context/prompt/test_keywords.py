@@ -99,7 +99,7 @@ def test_a_broken_file_of_synonyms_says_how_to_write_it(tmp_path: Path, written:
 
 def test_a_pipe_in_place_of_synonyms_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "synonyms.toml")
-    with pytest.raises(ConfigError, match="no regular file; mend or remove it"):
+    with pytest.raises(ConfigError, match="no regular file; correct or remove it"):
         keywords.load(tmp_path / "synonyms.toml")
 
 

@@ -22,7 +22,7 @@ def test_worker_queue_and_model_are_told(browser: Browser, served: Served) -> No
     with opened(browser, served, "/health") as page:
         main = page.locator("main")
         expect(main).to_contain_text("Running since")
-        expect(main).to_contain_text("Rules tell what a session came to, without any model")
+        expect(main).to_contain_text("Rules write the notes without a model, without any model")
         expect(page.get_by_role("columnheader", name="Waiting")).to_be_visible()
 
 
@@ -60,7 +60,7 @@ def test_the_verdict_comes_first(browser: Browser, past: Served) -> None:
 def test_what_was_given_used_saved_and_spent_is_told_by_day(browser: Browser, past: Served) -> None:
     numbers: dict[str, list[str | re.Pattern[str]]] = {
         "How often something was given": ["1"],
-        "What came of it": ["1", "1", "0"],
+        "Outcomes": ["1", "1", "0"],
         "Share of it used at least": ["50%"],
         "Tokens given": [str(TOKENS)],
         "Tokens given and saved at starts": [str(TOKENS), re.compile(r"[1-9]\d*")],

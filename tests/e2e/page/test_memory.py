@@ -50,7 +50,7 @@ def test_all_of_it_is_told(browser: Browser, served: Served) -> None:
         facts = page.locator("dl.facts")
         expect(facts.first).to_contain_text("assistant")
         expect(facts.first).to_contain_text("main at")
-        expect(page.locator("main")).to_contain_text("The code it tells of")
+        expect(page.locator("main")).to_contain_text("Its code")
         expect(page.locator("main")).to_contain_text("teashop/reports.py")
         expect(page.locator("main")).to_contain_text("Where it was given")
         expect(page.locator("main a[href*='#given-']").first).to_be_visible()
@@ -111,7 +111,7 @@ def test_replace_by_what_holds_now(note: Page, served: Served) -> None:
 def test_retire_at_once_and_undo(note: Page, served: Served) -> None:
     title = str(note.locator(HEADING).text_content())
     note.locator("#retire-now").click()
-    expect(note.locator("main .problem")).to_contain_text("It is given to nobody")
+    expect(note.locator("main .problem")).to_contain_text("No session gets it")
     assert stored(served, title)["status"] == "retired"
     note.get_by_role("button", name="Undo").click()
     expect(note.locator("main .problem")).to_have_count(0)

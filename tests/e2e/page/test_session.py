@@ -24,7 +24,7 @@ def test_what_it_was_given_and_why(browser: Browser, served: Served) -> None:
         given = page.locator("details.given").first
         expect(given.locator("summary")).to_contain_text("tokens")
         expect(given).to_contain_text(DECISION)
-        expect(given.get_by_role("columnheader", name="Came of it")).to_be_visible()
+        expect(given.get_by_role("columnheader", name="Outcome")).to_be_visible()
         expect(given.locator("tbody tr").first).to_contain_text("not known yet")
 
 

@@ -123,7 +123,7 @@ def test_synonyms_that_cannot_be_read_are_a_warning(home: Home) -> None:
     assert (fine.state, broken.state, pipe.state) == ("ok", "warn", "warn")
     assert "those of the package hold" in broken.found
     assert broken.next_step.startswith("write lines like")
-    assert pipe.next_step == "mend or remove it"
+    assert pipe.next_step == "correct or remove it"
 
 
 def test_a_switch_that_is_off_is_a_warning(home: Home) -> None:
@@ -151,7 +151,7 @@ def test_a_worker_that_takes_nothing_in_fails_with_its_reason(worker: FakeWorker
     check = found(check_worker(home), "worker")
     assert check.state == "fail"
     assert "the disk is full" in check.found
-    assert check.next_step == "until that is mended, events wait"
+    assert check.next_step == "until that is fixed, events wait"
 
 
 def test_a_worker_that_cannot_start_fails(home: Home) -> None:

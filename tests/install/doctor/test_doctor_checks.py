@@ -214,7 +214,7 @@ def test_an_agent_that_has_our_hooks_is_checked_by_its_record(home: Home, settin
     again = f"run `claude-mem-lite install --agent gemini --config-dir {path.parent}`"
     assert (other.state, other.next_step) == ("fail", again)
     path.write_text("{}")
-    assert check_hooks(home, settings)[0].found == f"Gemini CLI: none of ours in {path}"
+    assert check_hooks(home, settings)[0].found == f"Gemini CLI: no claude-mem-lite hooks in {path}"
 
 
 def test_server_and_skill_are_looked_for_where_the_install_went(home: Home, settings: Path, tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_a_broken_configuration_fails_with_the_nearest_key(home: Home) -> None:
     assert check_configuration(home, {}).state == "ok"
     home.config.write_text("budget_token = 5\n")
     check = check_configuration(home, {})
-    hint = "did you mean budget_tokens? Until it is mended, events wait and none is lost"
+    hint = "did you mean budget_tokens? Until it is fixed, events wait and none is lost"
     assert (check.state, check.found, check.next_step) == ("fail", f"{home.config}: unknown key budget_token", hint)
     home.config.unlink()
     os.mkfifo(home.config)

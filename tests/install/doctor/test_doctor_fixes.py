@@ -255,6 +255,6 @@ def test_one_hook_that_was_removed_is_named_and_put_back(worker: FakeWorker, hom
     del told["hooks"]["Stop"]
     settings.write_text(json.dumps(told))
     (check,) = check_hooks(home, settings)
-    assert (check.state, check.found) == ("fail", f"{settings} lacks ours for Stop")
+    assert (check.state, check.found) == ("fail", f"{settings} lacks the hooks for Stop")
     assert mend(home, settings) == ["hooks"]
     assert is_current(settings.read_text(), hook_groups(home))

@@ -221,7 +221,7 @@ def test_an_excluded_folder_inside_a_checkout_is_left_out(machine: Machine, shop
 
 def test_settings_that_cannot_be_read_stop_it(machine: Machine, shop: Path) -> None:
     machine.home.config.write_text("exclude = [")
-    assert "until it is mended, no code is read" in run(machine, shop, "symbols", "renew", status=1).stderr
+    assert "until it is fixed, no code is read" in run(machine, shop, "symbols", "renew", status=1).stderr
 
 
 def test_the_limit_holds_and_the_rest_is_counted(machine: Machine, shop: Path) -> None:

@@ -200,7 +200,7 @@ def test_a_dry_run_tells_what_would_come_and_stores_nothing(
     assert told(capsys, "--dry-run") == [
         "There are 5 prompts, 3 summaries and 9 observations (schema 52). Nothing was imported, because of --dry-run.",
         "Projects:",
-        "  blog -> blog, 5 rows (a project of that name: nothing tells its folder)",
+        "  blog -> blog, 5 rows (a project of that name: its folder is not known)",
         "  shop -> /home/dev/shop, 12 rows (by the folder of its sessions)",
         "To bring one to its folder, run it again with --project blog=FOLDER.",
         "Not taken, by its nature:",

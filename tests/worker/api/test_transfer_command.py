@@ -139,7 +139,7 @@ def test_one_wrong_line_and_nothing_is_imported(machine: Machine, tmp_path: Path
     assert done.stderr.decode().splitlines()[1:] == [
         'line 6: unknown key "sumary", did you mean summary?',
         'line 7: kind cannot be "nte", did you mean note?',
-        "claude-mem-lite: nothing was imported, because of 2 problems; mend the file and try again",
+        "claude-mem-lite: nothing was imported, because of 2 problems; correct the file and try again",
     ]
     told = json.loads(run(machine, "import", "jsonl", tmp_path / "given.jsonl", "--json", status=1).stdout)
     assert told["problems"][0] == {"line": 6, "reason": 'unknown key "sumary", did you mean summary?'}
@@ -152,7 +152,7 @@ def test_ten_problems_are_listed_and_the_rest_is_counted(machine: Machine, tmp_p
     assert done.stderr.decode().splitlines()[-3:] == [
         "line 10: title is missing",
         "and 2 more",
-        "claude-mem-lite: nothing was imported, because of 12 problems; mend the file and try again",
+        "claude-mem-lite: nothing was imported, because of 12 problems; correct the file and try again",
     ]
 
 

@@ -22,11 +22,11 @@ from claude_mem_lite.responses.memories import StaleMemory, StaleResponse
 from claude_mem_lite.text import counted
 
 _SECTIONS = {
-    "changed": "May be stale, because the code they tell of is another now:",
+    "changed": "May be stale, because their code has changed:",
     "gone": "Their code is gone:",
     "retired": "Retired, and active again as soon as their code or branch is back:",
 }
-WHAT_TO_DO = "`claude-mem-lite show ID` tells all of one; `claude-mem-lite forget ID` removes one for good."
+WHAT_TO_DO = "`claude-mem-lite show ID` shows one in full; `claude-mem-lite retire ID` stops giving it to sessions."
 
 
 def print_stale(response: StaleResponse) -> None:
@@ -59,7 +59,7 @@ def _print_memories(memories: Sequence[StaleMemory], now: datetime) -> None:
 def _all_fresh(checked: int) -> str:
     if not checked:
         return "No memory of this project is tied to code that could have changed."
-    return f"All is fresh: the code is as {counted(checked, 'memory tells', 'memories tell')} it."
+    return f"All is fresh: {counted(checked, 'memory matches', 'memories match')} the code."
 
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
         print_json({"fixed": [done_json(done) for done in mended], "checks": found} if fix else found)
     has_failed = any(check.state == "fail" for check in checks)
     if fix and not mended and not as_json:
-        click.echo("Nothing of this can be mended safely." if has_failed else "Nothing needs mending.")
+        click.echo("None of this can be repaired safely." if has_failed else "Nothing needs mending.")
     if has_failed:
         ctx.exit(1)
 

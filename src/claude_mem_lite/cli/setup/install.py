@@ -96,7 +96,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
     is_new_folder = scope == "user" and not target.folder.exists()
     if dry_run:
         if is_new_folder:
-            click.echo(f"Would make the folder {target.folder}, which is not there.")
+            click.echo(f"Would create the folder {target.folder}, which does not exist.")
         _print_dry_run(home, plan)
         for sentence in agent_extras.preview_install(home, tools):
             click.echo(sentence)
@@ -115,7 +115,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
         hook_install.apply_install(home, plan)
     if is_new_folder:
         spoken = AGENT_TEXTS[agent].name
-        click.echo(f"Made the folder {target.folder}, which was not there: see that it is the one {spoken} uses.")
+        click.echo(f"Created the folder {target.folder}, which did not exist: check that {spoken} uses it.")
     _print_hooks(home, path, plan)
     permission.print_rules(plan)
     try:
@@ -123,8 +123,8 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
             click.echo(sentence)
     except SettingsError as error:
         raise SettingsError(
-            f"{error.message}, so the tools for asking are not all there; the hooks are in and work without them",
-            "mend that and run this again, which adds the rest",
+            f"{error.message}, so the MCP server or the skill is missing; the hooks work without them",
+            "fix that and run this again to add the rest",
         ) from error
     _print_next(home, target, plan, allow_tools)
 
@@ -156,7 +156,7 @@ def _print_dry_run(home: Home, plan: Plan) -> None:
         click.echo(f"{plan.path} has our hooks already; nothing would change there.")
         return
     backup = f"keep a backup of {plan.path} in it, and change that file" if plan.before else f"write {plan.path}"
-    click.echo(f"Would use {home.root} for the data, {backup} so:\n")
+    click.echo(f"Would use {home.root} for the data, {backup} like this:\n")
     click.echo(plan.diff(), nl=False)
 
 
@@ -189,11 +189,11 @@ def _print_next(home: Home, target: Target, plan: Plan, allow_tools: bool | None
         click.echo('Careful: the same file says "disableAllHooks", so nothing will run until that is gone.')
     _print_plugin(target)
     if home.off_switch.exists():
-        click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
+        click.echo("Memory is switched off; `claude-mem-lite on` turns it on.")
     permission.print_decision(home, target, allow_tools)
     click.echo(f"Memories are kept in {home.root}.")
     if AGENT_TEXTS[agent].first:
         click.echo(AGENT_TEXTS[agent].first)
-    click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then look with `claude-mem-lite status`.")
+    click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
     if agent == CLAUDE_CODE:
-        click.echo("`claude-mem-lite import transcripts` brings in the sessions you had before.")
+        click.echo("`claude-mem-lite import transcripts` imports your earlier sessions.")

@@ -88,8 +88,8 @@ def uninstall(
         click.echo(f"Still installed in {', '.join(map(str, others))}; the worker stays for that.")
     if troubles:
         raise SettingsError(
-            f"{troubles[0].message}, so the tools for asking are not all out{'; nothing was deleted' if purge else ''}",
-            "mend that and run this again, which takes out the rest",
+            f"{troubles[0].message}, so the MCP server or the skill stays{'; nothing was deleted' if purge else ''}",
+            "fix that and run this again to remove the rest",
         )
     if not gone and not others:
         _finish_data(home, purge)
@@ -119,7 +119,7 @@ def _take_out(home: Home, target: Target) -> SettingsError | None:
     sentences, trouble = _take_tools_out(home, target.tools)  # first: it may have made the folder of the settings
     try:
         outcome = hook_install.uninstall(home, target.settings)
-        nothing = f"There were no hooks of ours in {target.settings}."
+        nothing = f"There were no claude-mem-lite hooks in {target.settings}."
         click.echo(nothing if outcome == "nothing" else f"{target.settings}: {OUTCOMES[outcome]}.")
     finally:
         for sentence in sentences:
@@ -132,7 +132,9 @@ def _print_dry_run(home: Home, targets: Sequence[Target], purge: bool) -> None:
     for one in targets:
         is_there = hook_install.plan_uninstall(home, one.settings).outcome != "nothing"
         path = one.settings
-        click.echo(f"Would take our hooks out of {path}." if is_there else f"There are no hooks of ours in {path}.")
+        click.echo(
+            f"Would remove the hooks from {path}." if is_there else f"There are no claude-mem-lite hooks in {path}."
+        )
         for sentence in agent_extras.preview_removal(home, one.tools):
             click.echo(sentence)
         _print_plugin(one)
@@ -192,11 +194,11 @@ def _check_purge(home: Home, others: Sequence[Path], targets: Sequence[Target], 
     if not home.root.exists():
         return
     if not purging.is_data_folder(home):
-        raise MemoryLiteError(f"{home.root} does not look like a data folder of ours", "delete it by hand")
+        raise MemoryLiteError(f"{home.root} does not look like a data folder of claude-mem-lite", "delete it by hand")
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError("--purge needs --yes when nobody can be asked", ctx)
+        raise click.UsageError("--purge needs --yes without a terminal to ask on", ctx)
     click.confirm(f"Delete {home.root} and everything remembered in it?", abort=True, err=True)
 
 
@@ -220,6 +222,6 @@ def _finish_data(home: Home, purge: bool) -> None:
     left = purging.purge(home)
     if left:
         named = ", ".join(path.name for path in left[:5])
-        click.echo(f"Deleted what was ours in {home.root}. Left alone, because it is not: {named}.")
+        click.echo(f"Deleted the files of claude-mem-lite in {home.root}. Other files stay: {named}.")
     else:
         click.echo(f"Deleted {home.root}.")

@@ -80,7 +80,7 @@ def restore(ctx: click.Context, chosen: str | None, yes: bool, as_json: bool) ->
     _refuse_another_version(home)
     if not yes:
         if not sys.stdin.isatty():
-            raise click.UsageError("restoring needs --yes when nobody can be asked", ctx)
+            raise click.UsageError("restoring needs --yes without a terminal to ask on", ctx)
         held = _described(contents.memories, contents.sessions, path.stat().st_size)
         click.confirm(f"Put {path.name} ({held}) in the place of what is there now?", abort=True, err=True)
     recovery = _carry_out(home, path)
@@ -109,7 +109,7 @@ def _carry_out(home: Home, backup: Path) -> ShownRecovery:
         recoveries = ensure_worker(home, RESTORE_WAIT_S).recoveries()
         restores = [recovery for recovery in recoveries if recovery.id.startswith("restore-")]
         if home.restore_order.exists() or not restores:
-            raise MemoryLiteError("the worker did not restore it", f"look at the end of {home.worker_log}")
+            raise MemoryLiteError("the worker did not restore it", f"see the end of {home.worker_log}")
     except BaseException:  # Ctrl-C too
         _withdraw(home, is_stopped=is_stopped)
         raise

@@ -22,7 +22,7 @@ _HOW: Mapping[How, str] = {
     "option": "by --project",
     "session": "by the folder of its sessions",
     "name": "the one project of that name",
-    "own": "a project of that name: nothing tells its folder",
+    "own": "a project of that name: its folder is not known",
     "there": "where they were already",
 }
 

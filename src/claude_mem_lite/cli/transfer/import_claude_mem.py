@@ -62,7 +62,7 @@ _KINDS: tuple[RowKind, ...] = tuple(TABLES)
 @click.command("claude-mem", short_help="Import the database of claude-mem, another product.")
 @click.argument("database", metavar="[DB]", required=False, type=click.Path(readable=False, path_type=Path))
 @folders_option("The folder of a project that claude-mem knows by this name; may be repeated.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be imported, and to which projects.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be imported, and into which projects.")
 @also_paused_option
 @json_option
 def claude_mem(
@@ -124,7 +124,7 @@ def _find(given: Path | None) -> Path:
     except OSError as error:
         raise unreadable(path, error) from None
     if not is_there:
-        asked = "name the file or the folder it is in" if given is None else "look whether the path is right"
+        asked = "name the file or the folder it is in" if given is None else "check the path"
         raise MemoryLiteError(f"there is no database of claude-mem at {plain(path)}", asked)
     return path
 

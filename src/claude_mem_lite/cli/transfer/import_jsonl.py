@@ -65,7 +65,7 @@ class JsonlReport:
 @click.command(short_help="Import memories from a file, one a line.")
 @click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
 @place_options
-@click.option("--trust", is_flag=True, help="The file is your own: what it says to be your word, or pinned, is.")
+@click.option("--trust", is_flag=True, help="Trust what the file marks as your statement or as pinned.")
 @click.option("--dry-run", is_flag=True, help="Only check the file.")
 @json_option
 def jsonl(file: str, cwd: str | None, project: str | None, trust: bool, dry_run: bool, as_json: bool) -> None:
@@ -160,7 +160,7 @@ def _refuse(checked: CheckResult, as_json: bool) -> None:
         if checked.more_problems:
             click.echo(f"and {checked.more_problems:,} more", err=True)
     raise MemoryLiteError(
-        f"nothing was imported, because of {counted(number, 'problem')}", "mend the file and try again"
+        f"nothing was imported, because of {counted(number, 'problem')}", "correct the file and try again"
     )
 
 

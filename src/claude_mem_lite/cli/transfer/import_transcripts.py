@@ -349,4 +349,4 @@ def _sentences(report: TranscriptReport, stopped: bool) -> Iterator[str]:
         yield f"{counted(report.still_open, 'turn still goes', 'turns still go')} on; run it again later."
     if report.waiting:
         waits = counted(report.waiting, "turn waits", "turns wait")
-        yield f"{waits} to be worked on again; `claude-mem-lite queue --errors` tells more."
+        yield f"{waits} to be worked on again; `claude-mem-lite queue --errors` shows the reasons."

@@ -52,7 +52,7 @@ def grouped_items(
     for group in group_contradictions(db, chosen, admitted):
         for member in group:
             candidate = item(member)
-            beside = "" if member is group[0] else f"told beside #{group[0].memory.id}, which it contradicts; "
+            beside = "" if member is group[0] else f"shown beside #{group[0].memory.id}, which it contradicts; "
             yield replace(candidate, with_next=member is not group[-1], order=beside + candidate.order)
 
 

@@ -133,7 +133,7 @@ def _items(
 
 def _reason(candidate: _KnowledgeCandidate) -> str:
     low = candidate.left_out
-    beside = f", told beside what it contradicts though it is {low}" if low else ""
+    beside = f", shown beside what it contradicts although it is {low}" if low else ""
     return f"holds in {candidate.memory.scope.partition(':')[0]}{beside}"
 
 

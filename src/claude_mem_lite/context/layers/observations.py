@@ -276,4 +276,4 @@ def _without_crowding(candidates: Sequence[_WorkCandidate]) -> list[_WorkCandida
 def _handed_off(db: sqlite3.Connection, memory: Memory) -> str:
     """Return a reason if the handoff of the session reports a failure; otherwise ''."""
     handoff = memories.handoff_of(db, memory.session) if memory.kind == "failure" else None
-    return "told in handoff" if handoff is not None and is_left_failing(memory, handoff) else ""
+    return "shown in handoff" if handoff is not None and is_left_failing(memory, handoff) else ""

@@ -55,7 +55,7 @@ def check_database(path: Path, name: Name, known: Sequence[str] | None = None) -
         with reading(path) as db:
             newer = sorted(applied_to(db) - set(known)) if known is not None else []
     except sqlite3.Error as error:  # locked or closed: the content is unknown
-        step = f"try again; if that does not help, look whether {path} and its folder may be read and written"
+        step = f"try again; if that does not help, check that {path} and its folder can be read and written"
         return Check(name, "fail", f"cannot be read now ({error})", step)
     if newer:
         finding = f"written by a newer version (it knows {', '.join(newer)})"
@@ -69,7 +69,7 @@ def check_backups(home: Home, now: datetime) -> Check:
     try:
         backups = backup_files.all_in(home.backups)
     except OSError as error:
-        return Check("backups", "warn", f"{home.backups} cannot be read ({error.strerror})", "look at its permissions")
+        return Check("backups", "warn", f"{home.backups} cannot be read ({error.strerror})", "check its permissions")
     if not backups:
         born = _born(home.memory_db)
         if born is not None and now - born > BACKUP_AGE:

@@ -57,7 +57,7 @@ def check_home(home: Home, setup: str = INSTALL) -> Check:
             "make it writable; until then hooks keep events elsewhere",
         )
     if status.st_mode & _OTHERS:
-        return Check("data folder", "fail", f"others may look into {home.root} ({mode:o})", f"chmod 700 {home.root}")
+        return Check("data folder", "fail", f"other users can read {home.root} ({mode:o})", f"chmod 700 {home.root}")
     return Check("data folder", "ok", str(home.root))
 
 
@@ -181,8 +181,8 @@ def check_clock(home: Home, now_s: float, newest_s: float | None) -> Check:
         return Check(
             "clock",
             "warn",
-            f"the newest of what is stored is of {when} UTC, which is still to come",
-            "set the clock right; if it is, it was ahead once, and nothing need be done",
+            f"the newest stored time is {when} UTC, which is in the future",
+            "set the clock; if it is right now, it was ahead before, and there is nothing to do",
         )
     return Check("clock", "ok", "nothing stored is from the future")
 
@@ -205,7 +205,7 @@ def check_configuration(home: Home, environment: Mapping[str, str]) -> Check:
     try:
         config = load_config(home.config, environment)
     except ConfigError as error:
-        step = joined(error.next_step, "until it is mended, events wait and none is lost")
+        step = joined(error.next_step, "until it is fixed, events wait and none is lost")
         return Check("configuration", "fail", error.message, step)
     finding = f"in {home.config}" if home.config.exists() else "there is no config.toml, so the defaults hold"
     more = "" if config == Config() else "; `claude-mem-lite config` shows what is in force"
@@ -218,7 +218,7 @@ def check_project_file(folder: str) -> Sequence[Check]:
     if not repository.path:
         return []
     if repository.problems:
-        step = f"that is left out: mend {NAME}, or leave it: it can do no harm"
+        step = f"this part is ignored: correct {NAME}, or leave it as it is"
         return [Check("project file", "warn", f"{repository.path}: {problem}", step) for problem in repository.problems]
     keys = [key for key in ALLOWED if getattr(repository, key) not in (None, "", ())]
     return [Check("project file", "ok", f"{repository.path} sets {', '.join(keys) or 'nothing'}")]

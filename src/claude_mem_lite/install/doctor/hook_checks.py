@@ -134,11 +134,11 @@ def _check_settings(home: Home, path: Path, agent: str, project: Path | None) ->
         return Check("hooks", "fail", f"{of}{path}: {error.message}", error.next_step)
     again = install_command(agent, path, project)
     if state == "incomplete":
-        return Check("hooks", "fail", f"{of}{path} lacks ours for {_missing(home, path, agent)}", again)
+        return Check("hooks", "fail", f"{of}{path} lacks the hooks for {_missing(home, path, agent)}", again)
     return {
         "current": Check("hooks", "ok", f"{of}in {path}"),
         "other": Check("hooks", "fail", f"{of}those in {path} are of another version or place", again),
-        "absent": Check("hooks", "fail", f"{of}none of ours in {path}", again),
+        "absent": Check("hooks", "fail", f"{of}no claude-mem-lite hooks in {path}", again),
         "disabled": Check("hooks", "fail", f'{of}{path} says "disableAllHooks"', "remove that line"),
     }[state]
 

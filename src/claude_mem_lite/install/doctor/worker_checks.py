@@ -41,7 +41,7 @@ def check_worker(home: Home, *, online: bool = False) -> Sequence[Check]:
     except MemoryLiteError as error:
         return [Check("worker", "fail", error.message, error.next_step)]
     except OSError as error:
-        return [Check("worker", "fail", str(error), f"look at the end of {home.worker_log}")]
+        return [Check("worker", "fail", str(error), f"see the end of {home.worker_log}")]
 
 
 def _check_version(health: Health) -> Check:
@@ -50,7 +50,7 @@ def _check_version(health: Health) -> Check:
         return Check("worker", "warn", f"{found}, this is {__version__}", "run `claude-mem-lite worker stop`")
     if health.status != "ok":
         reason = health.problem or "it gives no reason"
-        return Check("worker", "fail", f"{found}, but takes nothing in: {reason}", "until that is mended, events wait")
+        return Check("worker", "fail", f"{found}, but takes nothing in: {reason}", "until that is fixed, events wait")
     return Check("worker", "ok", found)
 
 
@@ -106,7 +106,7 @@ def check_composer(health: Health) -> Sequence[Check]:
             "composer",
             "ok",
             found,
-            "`claude-mem-lite rebuild --memories` makes them anew; --dry-run tells what changes",
+            "`claude-mem-lite rebuild --memories` makes them again; --dry-run shows what would change",
         )
     ]
 

@@ -116,7 +116,7 @@ def _sentence(layers: Sequence[_Layer], tokens: int, budget: int) -> str:
     is_full = tokens >= _FULL * budget
     room = "all there is room for" if is_full else f"{tokens / budget:.0%} of the room there is"
     out = f"; {counted(left_out, 'candidate is', 'candidates are')} left out" if left_out else ""
-    return f"A new session here would be told {counted(number, 'thing')} before you type anything: {room}{out}."
+    return f"A new session here would get {counted(number, 'item')} before you type anything: {room}{out}."
 
 
 def _layers(response: ContextResponse) -> list[_Layer]:

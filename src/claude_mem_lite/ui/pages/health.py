@@ -87,7 +87,7 @@ def _plots(days: Sequence[Day]) -> list[Plot]:
 
     return [
         bars_by_day("given", "How often something was given", dates, [series("given", "given")]),
-        bars_by_day("used", "What came of it", dates, [series(name, name) for name in OUTCOMES]),
+        bars_by_day("used", "Outcomes", dates, [series(name, name) for name in OUTCOMES]),
         shares_by_day("rate", "Share of it used at least", dates, Series("used", [_rate(day) for day in days])),
         bars_by_day("tokens", "Tokens given", dates, [series("tokens", "tokens_given")]),
         bars_by_day("saved", "Tokens given and saved at starts", dates, _savings(days)),

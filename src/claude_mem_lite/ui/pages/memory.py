@@ -13,9 +13,9 @@ from claude_mem_lite.ui.templating import MAX_SHOWN, Asked, View, render, shorte
 _MAX_FACT_LENGTH = 1_000
 _MAX_FACTS = 50
 _FRESHNESS = {
-    "fresh": "The code is as it tells.",
-    "changed": "It may be stale: the code it tells of is another now.",
-    "gone": "The code it tells of is gone.",
+    "fresh": "It matches the code.",
+    "changed": "It may be stale: its code has changed.",
+    "gone": "Its code is gone.",
 }
 
 

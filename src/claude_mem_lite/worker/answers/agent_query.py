@@ -121,7 +121,7 @@ def answer_start(services: Services, asker: Querier) -> QueryAnswer:
     context_request = ContextRequest(asker.place, asker.now, session=asker.session)
     built = build_start(services, context_request, budget, find_preset(config))
     if not built.text:
-        return QueryAnswer("Nothing is known here yet that a new session should be told.")
+        return QueryAnswer("Nothing is stored here yet that a new session should get.")
     receipt = _receipt(asker, built.items, built.layers, built.tokens, budget=budget, build_ms=built.build_ms)
     return QueryAnswer(built.text, receipt)
 

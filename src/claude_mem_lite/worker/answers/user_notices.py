@@ -46,7 +46,7 @@ class UserNotices:
         if event.agent != CLAUDE_CODE or self._was_shown_today():
             return None
         self._send(event.name, [_SETTINGS])
-        until = "until that is mended, nothing is given, and what you do waits to be remembered."
+        until = "until that is fixed, sessions get no context, and your work waits to be remembered."
         notice = f"claude-mem-lite: the settings are wrong: {joined(problem, until)}"
         return json.dumps({"systemMessage": notice}, ensure_ascii=False).encode("utf-8", "replace")
 

@@ -151,9 +151,9 @@ def _in_quarantine(named: NamedMemories, services: Running, *, may_be_gone: bool
         for id_ in dict.fromkeys(named.ids):
             try:
                 found.append(memories.get(db, id_))
-            except NotFound:
+            except NotFound as error:
                 if not may_be_gone:
-                    raise
+                    raise NotFound(error.message, "`claude-mem-lite quarantine` lists the ids") from error
     for memory in found:
         quarantine.must_wait(memory)
     return [memory.id for memory in found]

@@ -286,7 +286,7 @@ def _left_to_do(db: sqlite3.Connection) -> int:
 
 def _refuse_without_settings(services: Services) -> None:
     if _problem(services) and services.settings.problem:
-        raise ConfigError(services.settings.problem, "until that is mended, events wait")
+        raise ConfigError(services.settings.problem, "until that is fixed, events wait")
 
 
 def require_settings(services: Services, otherwise: str) -> None:
@@ -296,7 +296,7 @@ def require_settings(services: Services, otherwise: str) -> None:
         services.passes.wait_until_idle(_CONFIG_LOOK_S)
     if services.settings.problem:
         raise ConfigError(
-            f"the configuration is broken: {services.settings.problem}", f"until it is mended, {otherwise}"
+            f"the configuration is broken: {services.settings.problem}", f"until it is fixed, {otherwise}"
         )
 
 
