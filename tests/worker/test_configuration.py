@@ -177,6 +177,7 @@ def test_a_command_is_refused_at_once_while_the_configuration_is_broken(machine:
     answer = machine.ask("POST", "/api/memories", {"kind": "note", "text": "x", "cwd": "/"})
     assert answer.status == 400
     assert "budget_tokens" in answer.body["error"]["message"]
+    assert answer.body["error"]["next_step"] == "fix that and run the command again"
 
 
 def test_a_changed_file_is_told_of_at_once(machine: Machine) -> None:

@@ -107,7 +107,7 @@ def edit(
         f"Changed {plain(memory.id)} ({kind_and_status(memory)}, {scope_label(memory, client.project_names())})."
     )
     if text is not None and (memory.origin in OUTSIDE_ORIGINS or memory.status == "quarantined"):
-        click.echo("The text still counts as written by someone else: more than half of the old words are left.")
+        click.echo("The text still counts as someone else's: too much of the old text is left, or it gives orders.")
     print_relations(memory)
 
 

@@ -137,9 +137,9 @@ def test_words_from_elsewhere_become_the_users_only_when_they_are_written_anew(
 
 def test_who_edits_is_told_that_the_words_are_still_somebody_elses(held: Machine) -> None:
     told = run_here(held, "edit", "heldback1", "--text", f"{ORDER}.").stdout
-    assert "still count as somebody else's" in told
+    assert "still counts as someone else's" in told
     told = run_here(held, "edit", "heldback1", "--text", "Spices are bought on Mondays").stdout
-    assert "somebody else's" not in told
+    assert "someone else's" not in told
 
 
 def test_the_command_lists_approves_and_drops(held: Machine, tmp_path: Path) -> None:
@@ -154,6 +154,7 @@ def test_the_command_lists_approves_and_drops(held: Machine, tmp_path: Path) -> 
     assert json.loads(run(held, "drop", "heldback2", "--json").stdout) == {"dropped": ["heldback2"]}
     assert run(held).stdout == "Nothing is in quarantine.\n"
     assert "is not in quarantine" in run(held, "approve", "heldback1", status=1).stderr
+    assert "`claude-mem-lite quarantine` lists the ids" in run(held, "approve", "unknown1", status=1).stderr
 
 
 @pytest.mark.parametrize("origin", ["import", "user"])

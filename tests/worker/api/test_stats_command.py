@@ -97,12 +97,14 @@ def test_the_commands_show_it(over: Machine, project: str) -> None:
     assert told["days"] == 7
     shown = run_here(over, "stats", cwd=project).stdout
     assert shown.startswith("memories: ")
-    assert "\nmoment\tsource\tgiven\ttokens\tused\tignored\tunknown\tused at least\nstartup\tall\t1 of 1\t" in shown
-    assert re.search(r"starts were given [\d,]+ tokens in all; the sessions that these sum up have [\d,]+ in", shown)
+    assert "\ntrigger\tsource\tgiven\ttokens\tused\tignored\tunknown\tused at least\nstartup\tall\t1 of 1\t" in shown
+    assert re.search(
+        r"session starts got [\d,]+ tokens in all; the sessions that they summarize have [\d,]+ tokens in", shown
+    )
     assert "model: not asked" in shown
     rates = json.loads(run_here(over, "receipts", "--summary", "--json", cwd=project).stdout)
     assert rates["sources"] == told["sources"]
-    assert run_here(over, "receipts", "--summary", cwd=project).stdout.startswith("moment\tsource\tgiven\t")
+    assert run_here(over, "receipts", "--summary", cwd=project).stdout.startswith("trigger\tsource\tgiven\t")
     assert run_here(over, "receipts", "--summary", cwd=str(Path(project).parent)).stdout == "nothing was given\n"
 
 
