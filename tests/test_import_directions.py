@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tools.house import cycles, measure
 
 import claude_mem_lite
 
@@ -98,12 +99,7 @@ def test_every_folder_of_these_rooms_has_its_place_in_the_order() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    imported: dict[str, set[str]] = {_name(path): set() for path in _modules()}
-    for module, other in _imports():
-        imported[module].add(other)
-    while leaves := {module for module, others in imported.items() if not others & imported.keys()}:
-        imported = {module: others for module, others in imported.items() if module not in leaves}
-    assert sorted(imported) == []
+    assert cycles(measure(PACKAGE).imports) == []
 
 
 def test_modules_are_imported_by_their_full_names() -> None:
