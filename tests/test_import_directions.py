@@ -2,7 +2,11 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
+
+import pytest
+from tools.house import cycles, measure
 
 import claude_mem_lite
 
@@ -42,6 +46,21 @@ EXCEPTIONS = {
     ("install/doctor/database_checks", "db"),
     ("client/worker_process", "db"),
 }
+# A folder of a room imports these other folders of the room, and modules at the room's top.
+ALCOVES: dict[str, dict[str, tuple[str, ...]]] = {
+    "compress": {
+        "prose": (),
+        "lessons": ("prose",),
+        "toolcalls": ("prose",),
+        "compose": ("prose", "toolcalls"),
+        "rules": ("prose", "lessons", "toolcalls", "compose"),
+        "model": ("prose", "toolcalls", "compose"),
+    },
+    "store": {"index": (), "projects": ("index",)},
+    "knowledge": {"claims": (), "lessons": ("claims",)},
+    "context": {"layers": (), "prompt": ("layers",)},
+    "worker": {"answers": (), "models": (), "recovery": ("answers",), "api": ("answers", "models")},
+}
 MAX_MODULES_IN_A_FOLDER = 25
 
 
@@ -62,22 +81,34 @@ def test_every_exception_is_in_use() -> None:
     assert {(module, _room(imported)) for module, imported in _imports()} >= EXCEPTIONS
 
 
-def test_alcoves_of_compression_are_in_order() -> None:
-    below: dict[str, tuple[str, ...]] = {
-        "prose": (),
-        "lessons": ("prose",),
-        "toolcalls": ("prose",),
-        "compose": ("prose", "toolcalls"),
-        "rules": ("prose", "lessons", "toolcalls", "compose"),
-        "model": ("prose", "toolcalls", "compose"),
-    }
+@pytest.mark.parametrize("room", ALCOVES)
+def test_folders_of_a_room_are_in_order(room: str) -> None:
+    below = ALCOVES[room]
     forbidden = [
         f"{module} imports {imported}"
         for module, imported in _imports()
-        if module.startswith("compress/") and imported.startswith("compress/")
-        if _alcove(imported) not in (_alcove(module), *below[_alcove(module)])
+        if (own := _alcove(room, module)) and (other := _alcove(room, imported))
+        if other not in (own, *below[own])
     ]
     assert forbidden == []
+
+
+def test_every_folder_of_these_rooms_has_its_place_in_the_order() -> None:
+    folders = {room: {_alcove(room, _name(path)) for path in _modules()} - {""} for room in ALCOVES}
+    assert folders == {room: set(below) for room, below in ALCOVES.items()}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert cycles(measure(PACKAGE).imports) == []
+
+
+def test_modules_are_imported_by_their_full_names() -> None:
+    relative = [
+        f"{module}:{node.lineno}"
+        for module, node in _import_statements()
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
 
 
 def test_no_folder_is_a_warehouse() -> None:
@@ -119,8 +150,10 @@ def _room(module: str) -> str:
     return "/".join(folders[:2]) if folders[0] == "code" else folders[0]
 
 
-def _alcove(module: str) -> str:
-    return module.split("/")[1]
+def _alcove(room: str, module: str) -> str:
+    """Return the folder of a room that a module is in; empty at the room's top and in other rooms."""
+    folders = module.split("/")[:-1]
+    return folders[1] if folders[:1] == [room] and len(folders) > 1 else ""
 
 
 def _name(path: Path) -> str:
@@ -131,21 +164,31 @@ def _modules() -> list[Path]:
     return sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
 
 
+@cache
+def _import_statements() -> list[tuple[str, ast.Import | ast.ImportFrom]]:
+    """Return the statements that import, also inside functions, with their modules."""
+    return [
+        (_name(path), node)
+        for path in _modules()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+
+
+@cache
 def _imports() -> list[tuple[str, str]]:
-    """Return each import within the package, also inside functions, as module and imported module."""
-    modules = {_name(path): path for path in _modules()}
+    """Return each import within the package as module and imported module. A package ends with a slash."""
+    modules = {_name(path) for path in _modules()}
+    packages = {f"{folder}/" for module in modules if (folder := module.rpartition("/")[0])}
     found = []
-    for module, path in modules.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = [f"{node.module}.{alias.name}" for alias in node.names]
-            elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            else:
-                continue
-            for name in names:
-                path_of = re.sub(r"^claude_mem_lite\.?", "", name).replace(".", "/")
-                imported = next((one for one in (path_of, path_of.rpartition("/")[0]) if one in modules), None)
-                if name.startswith("claude_mem_lite") and imported and imported != module:
-                    found.append((module, imported))
+    for module, node in _import_statements():
+        names = [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{name}" for name in names]
+        for name in names:
+            path_of = re.sub(r"^claude_mem_lite\.?", "", name).replace(".", "/")
+            names_of = (path_of, path_of.rpartition("/")[0], f"{path_of}/")
+            imported = next((each for each in names_of if each in modules or each in packages), None)
+            if name.startswith("claude_mem_lite") and imported and imported != module:
+                found.append((module, imported))
     return found

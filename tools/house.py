@@ -75,10 +75,15 @@ def _count(node: ast.AST, figures: Figures) -> None:
 
 def _imported(tree: ast.AST, package: str, paths: dict[str, Path]) -> Iterator[str]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == package:
-            for alias in node.names:
-                full = "/".join((*node.module.split(".")[1:], alias.name))
-                yield from (one for one in (full, full.rpartition("/")[0]) if one in paths)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for first, *rest in (name.split(".") for name in names):
+            full = "/".join(rest) if first == package else ""
+            yield from (each for each in (full, full.rpartition("/")[0]) if each in paths)
 
 
 def _name(path: Path, package: Path) -> str:
@@ -86,13 +91,10 @@ def _name(path: Path, package: Path) -> str:
 
 
 def cycles(imports: dict[str, set[str]]) -> list[list[str]]:
-    """Return the groups of modules that import each other in a circle, imports inside functions counted."""
+    """Return the modules that import each other in circles, as one group; imports inside functions count."""
     left = {name: set(found) & set(imports) for name, found in imports.items()}
-    while leaves := [name for name, found in left.items() if not found]:
-        for leaf in leaves:
-            del left[leaf]
-        for found in left.values():
-            found.difference_update(leaves)
+    while outside := [name for name in left if not left[name] or not any(name in found for found in left.values())]:
+        left = {name: found.difference(outside) for name, found in left.items() if name not in outside}
     return [sorted(left)] if left else []
 
 

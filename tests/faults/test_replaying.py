@@ -1,4 +1,5 @@
-"""What is done again after a loss is done in the order in which it was finished, not in that in which it arrived."""
+"""Tests of `worker/recovery/replay.py`: after a loss, events are replayed in the order in which they were finished, not
+in the order in which they arrived."""
 
 from claude_mem_lite.paths import Home
 from tests.faults.losses import spoil_header, worked

@@ -1,5 +1,6 @@
-"""Tests of `compress/toolcalls/test_runners/javascript.py` and `compress/toolcalls/test_runners/others.py`: totals,
-failing tests and first errors in the output of each runner."""
+"""Tests of `compress/toolcalls/test_runners/go.py`, `compress/toolcalls/test_runners/javascript.py`,
+`compress/toolcalls/test_runners/python.py` and `compress/toolcalls/test_runners/others.py`: totals, failing tests and
+first errors in the output of each runner."""
 
 import pytest
 from hypothesis import given

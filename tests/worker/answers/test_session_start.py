@@ -2,19 +2,28 @@
 
 import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from claude_mem_lite.code.freshness.scanner import StalenessScanner
 from claude_mem_lite.code.git.project_identity import find_location
+from claude_mem_lite.db.read_pool import Readers
 from claude_mem_lite.deadline import PAST, Deadline
+from claude_mem_lite.paths import Home
 from claude_mem_lite.search.search_timeout import with_timeout
 from claude_mem_lite.search_values import Filters, Hit
+from claude_mem_lite.worker.api.app import make_app
+from claude_mem_lite.worker.services import Services
 from tests.support.code_anchors import LOAD, SAVE, work_on
-from tests.support.fakes import NOW, Store
+from tests.support.fakes import NOW, FakeEmbedder, Store
+from tests.support.running import leave, payload, running_loop, spool_name
 from tests.worker.checkouts import remember, soon
 
 
@@ -63,3 +72,38 @@ def test_a_checkout_answers_several_threads_alike(
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(ask, range(8)))
     assert told == [{kept.id: "fresh", changed.id: "changed"}] * 8
+
+
+def test_a_context_whose_layers_take_too_long_is_answered_as_not_in_time(home: Home, tmp_path: Path) -> None:
+    with (
+        running_loop(home, lambda: datetime.now(UTC), embedder=FakeEmbedder()) as services,
+        closing(_SlowReaders(home.memory_db)) as readers,
+    ):
+        slow = replace(services, readers=readers, limits=replace(services.limits, start_patience_s=0.1))
+        assert _start(slow, home, tmp_path) == 503  # the hook prints the rendered context
+        assert _start(services, home, tmp_path) == 204  # the project has no memories: no context
+
+
+class _SlowReaders(Readers):
+    """Readers whose connections reach no layer in time."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._over = threading.Event()
+
+    def open(self) -> sqlite3.Connection:
+        if threading.current_thread().name.startswith("layer"):
+            self._over.wait(20)
+        return super().open()
+
+    def close(self) -> None:
+        self._over.set()
+        super().close()
+
+
+def _start(services: Services, home: Home, folder: Path) -> int:
+    """Return the status of the answer to a new session."""
+    given = payload("SessionStart", f"new-{time.time_ns()}", str(folder), source="startup")
+    name = leave(home, given, name=spool_name("SessionStart", time.time_ns()))
+    with TestClient(make_app(services, services.shutdown.stop)) as client:
+        return client.post("/hook/SessionStart", headers={"X-Spool": name, "Content-Length": "0"}).status_code
