@@ -37,7 +37,7 @@ full_page_writes = off
 shared_buffers = 16MB
 max_connections = 60
 autovacuum = off
-log_min_messages = panic
+log_min_messages = fatal
 password_encryption = 'scram-sha-256'
 """
 
@@ -74,7 +74,9 @@ class PostgresServer:
             os.kill(pid, signal.SIGKILL)
         for pid in (*children, main):
             _wait_for_end(pid)
+        # Dead processes that nobody has collected look alive to a new server.
         (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+        (self.folder / f".s.PGSQL.{self.port}.lock").unlink(missing_ok=True)
 
     def pid(self) -> int | None:
         """Return the id of the main process, if it runs."""
@@ -213,7 +215,8 @@ def _run(command: list[str], folder: Path) -> None:
             check=False,
         )
     if result.returncode:
-        raise AssertionError(f"{command[0]} failed: {(folder / 'output').read_text(errors='replace')}")
+        texts = [path.read_text(errors="replace") for path in (folder / "output", folder / "log") if path.exists()]
+        raise AssertionError(f"{command[0]} failed: {''.join(texts)}")
 
 
 def _has_group(name: str) -> bool:
