@@ -9,11 +9,14 @@ import psycopg
 import pytest
 
 from claude_mem_lite.deadline import PAST, Deadline
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.team.address import SYSTEM_AUTHORITIES, Address, parse_address
-from claude_mem_lite.team.connection import connect, failure, transaction
+from claude_mem_lite.team.connection import administration, connect, failure, transaction
+from claude_mem_lite.team.members import members
 from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.team.server_schema import set_up
 from tests.support.database_front import Authority, database_front
-from tests.support.postgres import Database, PostgresServer
+from tests.support.postgres import NOW, Database
 from tests.support.team_members import invited
 
 
@@ -105,7 +108,7 @@ def test_a_variable_of_libpq_does_not_lead_to_another_server(
         assert front.received
 
 
-def test_a_dead_port_is_unreachable(postgres: PostgresServer) -> None:
+def test_a_dead_port_is_unreachable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     assert _code(lambda: _open(parse_address(f"postgresql://ana:x@127.0.0.1:{port}/team"))) == "unreachable"
@@ -211,3 +214,22 @@ def test_a_server_that_accepts_no_writes_is_read_only(database: Database) -> Non
 def test_failures_of_statements_have_reason_codes(error: type[psycopg.Error], code: str) -> None:
     assert failure(error("text with db.example.com")).code == code
     assert "example" not in str(failure(error("text with db.example.com")))
+
+
+def test_an_administrator_without_rights_is_told_what_is_needed(empty_database: Database) -> None:
+    with empty_database.connect() as connection:
+        connection.execute("create role visitor login password 'x'")
+    address = empty_database.address.of_member("visitor", "x")
+    with (
+        pytest.raises(MemoryLiteError, match="CREATEROLE"),
+        administration(address, Deadline.after(60)) as connection,
+    ):
+        set_up(connection, NOW, None)
+
+
+def test_an_administrator_of_a_database_without_a_team_is_told(empty_database: Database) -> None:
+    def list_members() -> None:
+        with administration(empty_database.address, Deadline.after(60)) as connection:
+            members(connection)
+
+    assert _code(list_members) == "not_set_up"

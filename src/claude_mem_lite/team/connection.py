@@ -15,6 +15,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow, tuple_row
 
 from claude_mem_lite.deadline import NEVER, Deadline
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.team.address import SYSTEM_AUTHORITIES, Address
 from claude_mem_lite.team.reasons import Reason, TeamError
 
@@ -65,6 +66,21 @@ def connect(address: Address, deadline: Deadline) -> TimedConnection:
         raise login_failure(error) from None
     connection.deadline = deadline
     return connection
+
+
+@contextmanager
+def administration(address: Address, deadline: Deadline) -> Iterator[TimedConnection]:
+    """Open a connection for the set-up and for members. Failures become errors that an administrator understands."""
+    with connect(address, deadline) as connection:
+        try:
+            yield connection
+        except psycopg.errors.InsufficientPrivilege:
+            raise MemoryLiteError(
+                f"the database role {address.user} may not do this",
+                "use a role with CREATEROLE and with CREATE on the database, or the role that ran `team init`",
+            ) from None
+        except psycopg.Error as error:
+            raise failure(error) from None
 
 
 @contextmanager

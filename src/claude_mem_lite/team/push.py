@@ -151,7 +151,7 @@ def _write_derived(connection: TimedConnection, entries: Sequence[OutgoingEntry]
         known = newest.setdefault((entry.project, entry.uid), outgoing)
         if entry.order() > known.entry.order():
             newest[entry.project, entry.uid] = outgoing
-    heads = list(newest.values())
+    heads = [newest[key] for key in sorted(newest)]  # sorted, so that two devices do not lock rows crosswise
     columns = _columns([outgoing.entry for outgoing in heads]) | {
         "words": [outgoing.words[:MAX_WORDS_LENGTH] or None for outgoing in heads],
         "vectors": [_vector(outgoing.vector) for outgoing in heads],

@@ -2,7 +2,6 @@
 
 Whoever may create tables runs `set_up`. It can run again at any time, and adds what is missing."""
 
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -84,16 +83,10 @@ def _make_team(connection: "Connection[TupleRow]", now: datetime, key_check: byt
     connection.execute(
         """
         insert into claude_mem_lite.team (id, min_version, is_sealed, key_check, created_at)
-        values (%(id)s, %(version)s, %(sealed)s, %(check)s, %(now)s)
+        values (gen_random_uuid()::text, %(version)s, %(sealed)s, %(check)s, %(now)s)
         on conflict (is_only) do nothing
         """,
-        {
-            "id": uuid.uuid4().hex,
-            "version": VERSION,
-            "sealed": key_check is not None,
-            "check": key_check,
-            "now": now,
-        },
+        {"version": VERSION, "sealed": key_check is not None, "check": key_check, "now": now},
     )
     row = connection.execute("select id, is_sealed from claude_mem_lite.team").fetchone()
     if row is None:
