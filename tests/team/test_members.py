@@ -1,27 +1,41 @@
 """Tests of `team/members.py`: what an invitation allows and what a revocation ends, tried with the psql program."""
 
+from collections.abc import Iterator
+
 import psycopg
 import pytest
 
 from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.team.address import Address
 from claude_mem_lite.team.members import invite, members, revoke
 from claude_mem_lite.team.reasons import TeamError
-from tests.support.postgres import Database, psql
+from tests.support.postgres import Database, PostgresServer, fresh_database, psql
 from tests.support.team_members import SECRET, SHOP, connected, entry, invited, joined, outgoing
 
 TABLES = ("team", "members", "projects", "grants", "devices", "logs", "entries", "heads")
 
 
-def _planted(database: Database) -> None:
-    """Let ben write one entry to SECRET, and one to SHOP."""
-    with joined(database, "ben", SECRET, SHOP) as ben:
-        secret = entry(1, "hidden", author="ben", project=SECRET, body="treasure")
-        ben.push(outgoing(secret, entry(1, "open", author="ben", body="common")), "ben-device", "token-0", "token-1")
+@pytest.fixture(scope="module")
+def reader(postgres: PostgresServer) -> Iterator[Address]:
+    """The address of rita, who may use SHOP, in a database where wim wrote one entry to SECRET and one to SHOP."""
+    with fresh_database(postgres) as database:
+        _plant(database, "wim")
+        address = invited(database, "rita")
+        with connected(address) as rita:
+            rita.register_device("rita-device", "token-0")
+        yield address
 
 
-def test_a_member_reads_granted_projects_with_psql(database: Database) -> None:
-    _planted(database)
-    result = psql(invited(database, "ana"), "select body from claude_mem_lite.entries")
+def _plant(database: Database, name: str) -> None:
+    """Let a new member write one entry to SECRET and one to SHOP."""
+    with joined(database, name, SECRET, SHOP) as server:
+        secret = entry(1, "hidden", author=name, project=SECRET, body="treasure")
+        public = entry(1, "open", author=name, body="common")
+        server.push(outgoing(secret, public), f"{name}-device", "token-0", "token-1")
+
+
+def test_a_member_reads_granted_projects_with_psql(reader: Address) -> None:
+    result = psql(reader, "select body from claude_mem_lite.entries")
     assert (result.returncode, result.stdout.split()) == (0, ["common"])
 
 
@@ -36,22 +50,19 @@ def test_a_member_reads_granted_projects_with_psql(database: Database) -> None:
         "select * from claude_mem_lite.members where role <> current_user",
         "select * from claude_mem_lite.devices where role <> current_user",
         "select * from claude_mem_lite.search_words('treasure', 10)",
-        "select * from claude_mem_lite.search_vectors(array_fill(0.1::real, array[256]), 10) where uid = 'ben:hidden'",
+        "select * from claude_mem_lite.search_vectors(array_fill(0.1::real, array[256]), 10) where uid = 'wim:hidden'",
         "set role claude_mem_lite_member; select * from claude_mem_lite.entries",
     ],
 )
-def test_a_member_sees_nothing_of_another_project_with_psql(database: Database, query: str) -> None:
-    _planted(database)
-    result = psql(invited(database, "ana"), query)
+def test_a_member_sees_nothing_of_another_project_with_psql(reader: Address, query: str) -> None:
+    result = psql(reader, query)
     assert (result.returncode, result.stdout.replace("SET", "").strip()) == (0, "")
 
 
 @pytest.mark.parametrize("table", ["entries", "heads"])
-def test_a_member_cannot_read_a_partition_directly(database: Database, table: str) -> None:
-    _planted(database)
-    address = invited(database, "ana")
+def test_a_member_cannot_read_a_partition_directly(reader: Address, table: str) -> None:
     for number in range(16):
-        result = psql(address, f"select * from claude_mem_lite.{table}_{number:02}")
+        result = psql(reader, f"select * from claude_mem_lite.{table}_{number:02}")
         assert "permission denied" in result.stderr
 
 
@@ -62,7 +73,7 @@ def test_a_member_cannot_read_a_partition_directly(database: Database, table: st
         "update claude_mem_lite.grants set project = '{secret}'",
         "delete from claude_mem_lite.grants",
         "insert into claude_mem_lite.members (role, name, invited_at) values ('cml_eve', 'eve', now())",
-        "update claude_mem_lite.members set name = 'ben'",
+        "update claude_mem_lite.members set name = 'wim'",
         "update claude_mem_lite.team set min_version = 9",
         "insert into claude_mem_lite.projects values ('x', 'x')",
         "delete from claude_mem_lite.entries",
@@ -70,24 +81,23 @@ def test_a_member_cannot_read_a_partition_directly(database: Database, table: st
         "delete from claude_mem_lite.logs",
         "delete from claude_mem_lite.devices",
         "truncate claude_mem_lite.entries",
-        "update claude_mem_lite.entries set author = 'ana'",
-        "update claude_mem_lite.devices set role = 'cml_ben'",
-        "insert into claude_mem_lite.devices values ('eve-device', 'cml_ben', 'x', now())",
+        "update claude_mem_lite.entries set author = 'rita'",
+        "update claude_mem_lite.devices set role = 'cml_wim'",
+        "insert into claude_mem_lite.devices values ('eve-device', 'cml_wim', 'x', now())",
         "create table claude_mem_lite.mine (x int)",
         "alter table claude_mem_lite.entries disable row level security",
         "create policy mine on claude_mem_lite.entries using (true)",
         "create role eve superuser",
-        "alter role cml_ana createrole",
-        "set role cml_ben",
+        "alter role cml_rita createrole",
+        "set role cml_wim",
         "set role postgres",
-        "grant claude_mem_lite_member to cml_ben with admin option",
-        "alter function claude_mem_lite.search_words(text, integer) owner to cml_ana",
+        "grant claude_mem_lite_member to cml_wim with admin option",
+        "alter function claude_mem_lite.search_words(text, integer) owner to cml_rita",
         "drop schema claude_mem_lite cascade",
     ],
 )
-def test_a_member_cannot_escalate_with_psql(database: Database, query: str) -> None:
-    _planted(database)
-    result = psql(invited(database, "ana"), query.format(secret=SECRET))
+def test_a_member_cannot_escalate_with_psql(reader: Address, query: str) -> None:
+    result = psql(reader, query.format(secret=SECRET))
     assert result.returncode != 0
     assert "denied" in result.stderr or "row-level security" in result.stderr or "must be owner" in result.stderr
 
@@ -95,19 +105,15 @@ def test_a_member_cannot_escalate_with_psql(database: Database, query: str) -> N
 @pytest.mark.parametrize(
     "values",
     [
-        "('{shop}', 'ana-device', 9, 'ben:open', 9, 'put', 'x', repeat('0', 64), 'ana', now(), 1)",
-        "('{shop}', 'ana-device', 9, 'ben:open', 9, 'delete', null, repeat('0', 64), 'ben', now(), 1)",
-        "('{shop}', 'ben-device', 9, 'ana:x', 9, 'put', 'x', repeat('0', 64), 'ana', now(), 1)",
-        "('{shop}', 'no-device', 9, 'ana:x', 9, 'put', 'x', repeat('0', 64), 'ana', now(), 1)",
-        "('{secret}', 'ana-device', 9, 'ana:x', 9, 'put', 'x', repeat('0', 64), 'ana', now(), 1)",
+        "('{shop}', 'rita-device', 9, 'wim:open', 9, 'put', 'x', repeat('0', 64), 'rita', now(), 1)",
+        "('{shop}', 'rita-device', 9, 'wim:open', 9, 'delete', null, repeat('0', 64), 'wim', now(), 1)",
+        "('{shop}', 'wim-device', 9, 'rita:x', 9, 'put', 'x', repeat('0', 64), 'rita', now(), 1)",
+        "('{shop}', 'no-device', 9, 'rita:x', 9, 'put', 'x', repeat('0', 64), 'rita', now(), 1)",
+        "('{secret}', 'rita-device', 9, 'rita:x', 9, 'put', 'x', repeat('0', 64), 'rita', now(), 1)",
     ],
 )
-def test_a_member_cannot_write_as_another_member_or_device(database: Database, values: str) -> None:
-    _planted(database)
-    address = invited(database, "ana")
-    with connected(address) as ana:
-        ana.register_device("ana-device", "token-0")
-    result = psql(address, f"insert into claude_mem_lite.entries values {values.format(shop=SHOP, secret=SECRET)}")
+def test_a_member_cannot_write_as_another_member_or_device(reader: Address, values: str) -> None:
+    result = psql(reader, f"insert into claude_mem_lite.entries values {values.format(shop=SHOP, secret=SECRET)}")
     assert "row-level security" in result.stderr
 
 
@@ -117,12 +123,11 @@ def test_a_member_cannot_write_as_another_member_or_device(database: Database, v
         "update claude_mem_lite.entries set body = null",
         "update claude_mem_lite.heads set op = 'delete', words = null",
         "update claude_mem_lite.logs set last_seq = 99",
-        "update claude_mem_lite.devices set token = 'x'",
+        "update claude_mem_lite.devices set token = 'x' where id = 'wim-device'",
     ],
 )
-def test_a_member_changes_no_row_of_others(database: Database, query: str) -> None:
-    _planted(database)
-    result = psql(invited(database, "ana"), query)
+def test_a_member_changes_no_row_of_others(reader: Address, query: str) -> None:
+    result = psql(reader, query)
     assert (result.returncode, result.stdout.strip()) == (0, "UPDATE 0")
 
 
@@ -155,7 +160,7 @@ def test_a_revocation_ends_running_connections(database: Database) -> None:
 
 def test_a_connection_that_outlives_the_revocation_reads_nothing(database: Database) -> None:
     """As with an administrator who may not end connections of others."""
-    _planted(database)
+    _plant(database, "ben")
     address = invited(database, "ana")
     with psycopg.connect(address.url(), autocommit=True) as ana, database.connect() as connection:
         connection.execute("delete from claude_mem_lite.grants where role = 'cml_ana'")

@@ -259,8 +259,8 @@ def _m005_search(connection: "Connection[TupleRow]") -> None:
                     where h.words @@ every_word and h.project = any (granted) limit 2000
                 ), more as (
                     select h.project, h.uid, h.words from claude_mem_lite.heads h
-                    where h.words @@ any_word and h.project = any (granted) limit 10000
-                ), found as (select * from best union select * from more)
+                    where h.words @@ any_word and not h.words @@ every_word and h.project = any (granted) limit 5000
+                ), found as (select * from best union all select * from more)
                 select f.project::text, f.uid::text from found f
                 order by ts_rank(f.words, any_word) desc, f.project, f.uid limit least(at_most, 1000);
         end $$;
