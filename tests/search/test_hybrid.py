@@ -353,3 +353,16 @@ def test_the_same_title_with_another_story_is_another_hit(store: Store) -> None:
     store.remember("Rotate keys", summary="The old ones leaked into a log of the build server.", place=OTHER)
     store.remember("Rotate keys", summary="Compliance asks for it every quarter, by decree of the auditors.")
     assert len(find(store, "rotate keys", Filters())) == 2
+
+
+def test_a_memory_of_a_teammate_stands_behind_ones_own_of_the_same_words_and_says_why(store: Store) -> None:
+    theirs = store.remember("Rotate the signing keys weekly for invoices", id="aaaaaaaaaa", origin="team", author="Ana")
+    own = store.remember("Rotate the signing keys weekly for labels", id="bbbbbbbbbb")
+    hits = find(store, "rotate signing keys weekly")
+    assert [hit.found.id for hit in hits] == [own.id, theirs.id]
+    (term,) = (why for why in hits[1].why if why.startswith("team "))
+    assert term.startswith("team -0.")
+    assert term.endswith("(received from Ana's device)")
+    terms = [float(why.split()[1]) for why in hits[1].why if re.match(r"(words|meaning|recency|pinned|team) ", why)]
+    assert sum(terms) == pytest.approx(hits[1].score, abs=0.0003)
+    assert not any(why.startswith("team") for why in hits[0].why)

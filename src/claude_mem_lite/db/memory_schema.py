@@ -282,6 +282,12 @@ def m020_team_origin(connection: sqlite3.Connection) -> None:
     connection.execute("drop table memories_before")
     for _, definition in indexes:
         connection.execute(definition)
+    # Partial: a home without a team pays nothing for the query of received memories.
+    connection.execute("""
+        create index memories_of_team on memories (
+            scope, status, pinned desc, confidence desc, last_seen_at desc, seq,
+            kind, origin, stored_at, branch, created_at
+        ) where origin = 'team'""")
 
 
 STEPS = (
