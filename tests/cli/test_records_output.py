@@ -565,3 +565,9 @@ def test_show_says_from_whose_device_a_memory_was_received(
     assert "[decision, Ana]" in shown
     assert "origin: received from Ana's device" in shown
     assert "stated by the user" not in shown
+
+
+def test_an_origin_is_handed_on(worker: FakeWorker) -> None:
+    worker.answer("GET /api/memories", {"memories": []})
+    run("list", "--origin", "team", "--origin", "user")
+    assert [value for name, value in worker.last("/api/memories").query if name == "origin"] == ["team", "user"]

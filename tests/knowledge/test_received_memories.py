@@ -1,5 +1,7 @@
 """Changes of a received memory by the user: edit, pin, confirm, retire, approve, forget."""
 
+from pathlib import Path
+
 import pytest
 
 from claude_mem_lite.code.freshness.code_cache import CodeCache

@@ -18,6 +18,7 @@ from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, vectors
 from claude_mem_lite.store.index.ranking import SCORING_LIMITS, ScoringLimits
+from claude_mem_lite.store.memory_queries import listed
 from tests.support.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Location(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -366,3 +367,11 @@ def test_a_memory_of_a_teammate_stands_behind_ones_own_of_the_same_words_and_say
     terms = [float(why.split()[1]) for why in hits[1].why if re.match(r"(words|meaning|recency|pinned|team) ", why)]
     assert sum(terms) == pytest.approx(hits[1].score, abs=0.0003)
     assert not any(why.startswith("team") for why in hits[0].why)
+
+
+def test_a_search_of_an_origin_finds_nothing_else(store: Store) -> None:
+    theirs = store.remember("Rotate the signing keys weekly for invoices", origin="team", author="Ana")
+    store.remember("Rotate the signing keys weekly for labels")
+    filters = Filters(project=SHOP.project, origins=("team",))
+    assert [hit.found.id for hit in find(store, "rotate signing keys", filters)] == [theirs.id]
+    assert [memory.id for memory in listed(store.db, filters, 10)] == [theirs.id]
