@@ -202,6 +202,7 @@ _READ: dict[str, Callable[[JsonValue], object]] = {
     "branch": _text,
     "commit": _text,
     "origin": _one_of(get_args(Origin)),
+    "author": _text,
     "trust": _share,
     "confidence": _share,
     "times_seen": _whole,

@@ -92,7 +92,7 @@ HELP_KINDS: tuple[HelpKind, ...] = get_args(HelpKind)
 KINDS: tuple[Kind, ...] = (*WORK_KINDS, *GUIDANCE_KINDS, *HELP_KINDS)
 
 Status = Literal["active", "superseded", "retired", "quarantined"]
-Origin = Literal["user", "assistant", "code", "command", "web", "mcp", "import"]
+Origin = Literal["user", "assistant", "code", "command", "web", "mcp", "import", "team"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 # How far an origin is believed. Foreign text is never injected unasked, because foreign text may carry orders.
@@ -102,13 +102,14 @@ TRUST: dict[Origin, float] = {
     "code": 0.9,
     "command": 0.7,
     "import": 0.6,
+    "team": 0.5,
     "mcp": 0.3,
     "web": 0.2,
 }
 TRANSCRIPT_TRUST = 0.9
 """Trust in a user's words in an imported transcript: the file may belong to somebody else."""
 FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
-OUTSIDE_ORIGINS: tuple[Origin, ...] = (*FOREIGN_ORIGINS, "import")
+OUTSIDE_ORIGINS: tuple[Origin, ...] = (*FOREIGN_ORIGINS, "import", "team")
 """Origins of text that nobody said or wrote on this machine."""
 SAVED_BY_AGENT = "assistant"
 """`made_by` of a memory that an agent saved; a model's memory has PROVIDER/MODEL."""
@@ -276,6 +277,8 @@ class Memory:
     branch: str = ""
     commit: str = ""
     origin: Origin = "assistant"
+    author: str = ""
+    """Name of the teammate who shared the memory; empty for every other origin."""
     trust: float = 1.0
     confidence: float = 0.7
     times_seen: int = 1

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from claude_mem_lite.models import Kind, Memory, Passage, Status
+from claude_mem_lite.models import Kind, Memory, Origin, Passage, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,14 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     statuses: tuple[Status, ...] = ("active",)
+    origins: tuple[Origin, ...] = ()
     with_passages: bool = True
     """Include raw text where the conditions allow."""
 
     def admits_passages(self) -> bool:
-        """Return whether raw text can match: raw text has no kind, scope, file, branch or status."""
-        if not self.with_passages or self.kinds or self.scope or self.file or self.branch:
+        """Return whether raw text can match: raw text has no kind, scope, file, branch, origin or
+        status."""
+        if not self.with_passages or self.kinds or self.scope or self.file or self.branch or self.origins:
             return False
         return not self.statuses or "active" in self.statuses
 

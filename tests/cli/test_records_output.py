@@ -537,3 +537,37 @@ def test_elsewhere_a_session_has_its_whole_id(worker: FakeWorker, capsys: pytest
     worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "id": id_}]})
     run("sessions")
     assert capsys.readouterr().out.startswith(f"{id_}\t")
+
+
+RECEIVED: dict[str, JsonValue] = {**MEMORY, "kind": "decision", "origin": "team", "author": "Ana"}
+
+
+def test_search_names_the_author_of_a_received_memory_before_its_age(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/search", {"hits": [{**HIT, "kind": "decision", "origin": "team", "author": "Ana"}]})
+    run("search", "token")
+    assert re.search(r"\[decision, Ana, [^]]* ago\]", capsys.readouterr().out)
+
+
+def test_list_names_the_author_of_a_received_memory(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/memories", {"memories": [RECEIVED]})
+    run("list")
+    assert "decision, Ana" in capsys.readouterr().out
+
+
+def test_show_says_from_whose_device_a_memory_was_received(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/records/k7f3a9", RECEIVED)
+    run("show", "k7f3a9")
+    shown = capsys.readouterr().out
+    assert "[decision, Ana]" in shown
+    assert "origin: received from Ana's device" in shown
+    assert "stated by the user" not in shown
+
+
+def test_an_origin_is_handed_on(worker: FakeWorker) -> None:
+    worker.answer("GET /api/memories", {"memories": []})
+    run("list", "--origin", "team", "--origin", "user")
+    assert [value for name, value in worker.last("/api/memories").query if name == "origin"] == ["team", "user"]

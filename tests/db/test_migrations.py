@@ -113,3 +113,32 @@ def test_outcomes_by_the_rules_of_before_become_unknown_but_for_those_of_fixes(d
         *(("c", outcome) for outcome in ("used", "ignored", None)),
     ]
     assert {tuple(row)[2:] for row in rows} == {(7, 0.5)}
+
+
+def test_memories_keep_their_rows_numbers_and_indexes_when_teammates_become_an_origin(db: sqlite3.Connection) -> None:
+    names = [migration.__name__ for migration in MEMORY_MIGRATIONS]
+    before = names.index("m020_team_origin")
+    db.executescript((RELEASED / "0.1.0-m017-memory.sql").read_text())
+    migrate(db, MEMORY_MIGRATIONS[:before], NOW)
+    db.execute("update memories set seq = 41, folder = '/home/me/shop', pinned = 1")
+    rows = [dict(row) for row in db.execute("select * from memories")]
+    indexes = _indexes_of_memories(db)
+    migrate(db, MEMORY_MIGRATIONS[: before + 1], NOW)
+    assert [dict(row) for row in db.execute("select * from memories")] == [{**row, "author": ""} for row in rows]
+    after = _indexes_of_memories(db)
+    assert after.pop("memories_of_team")
+    assert after == indexes
+    assert len(indexes) == 7
+
+
+def test_a_memory_may_come_from_a_teammate_and_from_no_unknown_origin(db: sqlite3.Connection) -> None:
+    db.executescript((RELEASED / "0.1.0-memory.sql").read_text())
+    migrate(db, MEMORY_MIGRATIONS, NOW)
+    db.execute("update memories set origin = 'team', author = 'Ana'")
+    with pytest.raises(sqlite3.IntegrityError):
+        db.execute("update memories set origin = 'rumour'")
+
+
+def _indexes_of_memories(db: sqlite3.Connection) -> dict[str, str]:
+    rows = db.execute("select name, sql from sqlite_master where type = 'index' and tbl_name = 'memories'")
+    return {row["name"]: row["sql"] for row in rows if row["sql"]}

@@ -388,7 +388,8 @@ every_memory = st.builds(
     prompt=text,
     branch=text,
     commit=text,
-    origin=st.sampled_from(get_args(Origin)),
+    # What a teammate shared comes back as imported: test_transfer has it.
+    origin=st.sampled_from([origin for origin in get_args(Origin) if origin != "team"]),
     trust=shares,
     confidence=shares,
     times_seen=counts,

@@ -18,6 +18,7 @@ from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, vectors
 from claude_mem_lite.store.index.ranking import SCORING_LIMITS, ScoringLimits
+from claude_mem_lite.store.memory_queries import listed
 from tests.support.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Location(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -353,3 +354,24 @@ def test_the_same_title_with_another_story_is_another_hit(store: Store) -> None:
     store.remember("Rotate keys", summary="The old ones leaked into a log of the build server.", place=OTHER)
     store.remember("Rotate keys", summary="Compliance asks for it every quarter, by decree of the auditors.")
     assert len(find(store, "rotate keys", Filters())) == 2
+
+
+def test_a_memory_of_a_teammate_stands_behind_ones_own_of_the_same_words_and_says_why(store: Store) -> None:
+    theirs = store.remember("Rotate the signing keys weekly for invoices", id="aaaaaaaaaa", origin="team", author="Ana")
+    own = store.remember("Rotate the signing keys weekly for labels", id="bbbbbbbbbb")
+    hits = find(store, "rotate signing keys weekly")
+    assert [hit.found.id for hit in hits] == [own.id, theirs.id]
+    (term,) = (why for why in hits[1].why if why.startswith("team "))
+    assert term.startswith("team -0.")
+    assert term.endswith("(received from Ana's device)")
+    terms = [float(why.split()[1]) for why in hits[1].why if re.match(r"(words|meaning|recency|pinned|team) ", why)]
+    assert sum(terms) == pytest.approx(hits[1].score, abs=0.0003)
+    assert not any(why.startswith("team") for why in hits[0].why)
+
+
+def test_a_search_of_an_origin_finds_nothing_else(store: Store) -> None:
+    theirs = store.remember("Rotate the signing keys weekly for invoices", origin="team", author="Ana")
+    store.remember("Rotate the signing keys weekly for labels")
+    filters = Filters(project=SHOP.project, origins=("team",))
+    assert [hit.found.id for hit in find(store, "rotate signing keys", filters)] == [theirs.id]
+    assert [memory.id for memory in listed(store.db, filters, 10)] == [theirs.id]

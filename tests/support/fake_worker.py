@@ -36,6 +36,8 @@ COUNTS: Mapping[str, JsonValue] = {"raw": 1, "processing": 1, "done": 7, "error"
 HIT: dict[str, JsonValue] = {
     "id": "k7f3a9",
     "kind": "bugfix",
+    "origin": "assistant",
+    "author": "",
     "title": "Fix the token refresh race",
     "summary": "Two refreshes at once\nlogged users out.",
     "session": "s1",

@@ -9,7 +9,7 @@ import click
 from claude_mem_lite.cli import completion_values, times
 from claude_mem_lite.cli.options import all_projects_option, folder, kind, place_options, scope, where
 from claude_mem_lite.client.queries import Wanted
-from claude_mem_lite.models import STATUSES
+from claude_mem_lite.models import ORIGINS, STATUSES
 from claude_mem_lite.scopes import SCOPES
 
 _ANY = "any"
@@ -31,12 +31,13 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
         since: str | None,
         until: str | None,
         statuses: Sequence[str],
+        origins: Sequence[str],
         **others: object,
     ) -> None:
         place = where(cwd, project, all_projects)
         named = file_of_project(file, place.cwd or folder()) if file is not None else None
         every = STATUSES if _ANY in statuses else tuple(statuses)
-        wanted = Wanted(kinds, scope, named, branch, since, until, every)
+        wanted = Wanted(kinds, scope, named, branch, since, until, every, origins)
         command(*arguments, place=place, wanted=wanted, **others)
 
     options = (
@@ -71,6 +72,14 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice([*STATUSES, _ANY], case_sensitive=False),
             multiple=True,
             help=f"{', '.join(STATUSES)} or any; may be repeated; only active ones if not given.",
+        ),
+        click.option(
+            "--origin",
+            "origins",
+            metavar="O",
+            type=click.Choice(ORIGINS, case_sensitive=False),
+            multiple=True,
+            help=f"Only of this origin: {', '.join(ORIGINS)}; may be repeated.",
         ),
     )
     for option in reversed(options):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
+from claude_mem_lite.authors import source_name
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id, refuse_agent
 from claude_mem_lite.cli.output import dim, plain, print_json
@@ -94,7 +95,11 @@ def drop(ids: Sequence[str], as_json: bool) -> None:
 def _print(found: Sequence[QuarantinedMemory], names: Mapping[str, str]) -> None:
     now = datetime.now(UTC)
     for memory in found:
-        details = (plain(memory.kind), f"from {plain(memory.origin)}", ago(memory.created_at, now))
+        details = (
+            plain(memory.kind),
+            f"from {plain(source_name(memory.origin, memory.author))}",
+            ago(memory.created_at, now),
+        )
         tail = dim(f"[{', '.join((*details, names.get(plain(memory.project), '')))}]")
         click.echo(f"{head(memory)}  {tail}")
         click.echo(f"    held back because it {plain(memory.reason)}")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import click
 
+from claude_mem_lite.authors import author_name, received_from
 from claude_mem_lite.cli.output import bold, dim, plain
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.client.queries import NOTHING_CERTAIN
@@ -86,7 +87,7 @@ def print_timeline(timeline: TimelineResponse) -> None:
             session = item.session
             click.echo(dim(_border(plain(session), headlines.get(session, ""))))
         mark = click.style(">", fg="green") if item.is_center else " "
-        tail = dim(f"[{plain(item.kind)}, {clock(item.created_at)}]")
+        tail = dim(f"[{', '.join(filter(None, (plain(item.kind), _author(item), clock(item.created_at))))}]")
         click.echo(f"{mark} {head(item)}  {tail}")
         _print_summary(item, "      ")
     if not timeline.items:
@@ -103,9 +104,17 @@ def whole_record(record: Shown) -> str:
 
 
 def kind_and_status(record: _WithStatus) -> str:
-    """Return the kind, and a status other than active: `bugfix` or `bugfix, retired`."""
+    """Return the kind, a status other than active, and the author of a received memory: `bugfix, retired, Ana`."""
     status = plain(record.status)
-    return plain(record.kind) + (f", {status}" if status not in ("", "active") else "")
+    shown = (plain(record.kind), "" if status == "active" else status, _author(record))
+    return ", ".join(filter(None, shown))
+
+
+def _author(record: _WithStatus | TimelineItem) -> str:
+    """Return the name of the teammate who shared a memory; '' for any other memory."""
+    if isinstance(record, SavedMemory) or record.origin != "team":
+        return ""
+    return plain(author_name(record.author))
 
 
 def marks(record: SearchHit | MemoryRecord) -> Sequence[str]:
@@ -126,8 +135,8 @@ def marks(record: SearchHit | MemoryRecord) -> Sequence[str]:
 
 def related_line(other: MemoryBrief) -> str:
     """Return another memory as a line: id, day of the last sighting, title."""
-    details = [clock(other.last_seen_at)[:10], *(["pinned"] if other.pinned else [])]
-    return f"{plain(other.id)} ({', '.join(details)}): {one_line(plain(other.title))}"
+    details = (_author(other), clock(other.last_seen_at)[:10], "pinned" if other.pinned else "")
+    return f"{plain(other.id)} ({', '.join(filter(None, details))}): {one_line(plain(other.title))}"
 
 
 def project_names(records: Iterable[_OfProject], stored: Mapping[str, str]) -> Mapping[str, str]:
@@ -167,7 +176,8 @@ def _memory(memory: MemoryRecord) -> Iterator[str]:
         yield f"{dim('symbols:')} {', '.join(symbols)}"
     yield from _relations(memory)
     yield from (f"{dim('state:')} {state}" for state in _states(memory))
-    yield from _fields(memory, FIELDS_SHOWN)
+    origin = received_from(memory.author) if memory.origin == "team" else memory.origin
+    yield from _fields(replace(memory, origin=origin), FIELDS_SHOWN)
     yield from _given(memory)
     yield f"{dim('created:')} {plain(memory.created_at)}, last seen {plain(memory.last_seen_at)}"
 

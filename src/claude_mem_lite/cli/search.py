@@ -29,7 +29,10 @@ from claude_mem_lite.paths import current_folder
 from claude_mem_lite.responses.lessons import LessonCandidate
 from claude_mem_lite.text import query_words, within
 
-HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "certain", "why")
+HIT_KEYS = (
+    *("id", "kind", "origin", "author", "title", "summary", "session", "project", "created_at", "score"),
+    *("certain", "why"),
+)
 _MAX_NEIGHBOURS = 500
 _MAX_SHOWN_LENGTH = 100
 # Of a memory or a turn, or of a session; an id that is cut short is known by its `#` alone.

@@ -32,6 +32,7 @@ class Wanted:
     until: str | None = None
     statuses: Sequence[str] = ()
     """Only active memories if empty."""
+    origins: Sequence[str] = ()
 
     def as_query(self) -> list[tuple[str, str]]:
         single = {name: getattr(self, name) for name in ("scope", "file", "branch", "since", "until")}
@@ -39,6 +40,7 @@ class Wanted:
             *(("kind", kind) for kind in self.kinds),
             *((name, value) for name, value in single.items() if value is not None),
             *(("status", status) for status in self.statuses),
+            *(("origin", origin) for origin in self.origins),
         ]
 
 

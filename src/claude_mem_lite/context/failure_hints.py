@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from claude_mem_lite.authors import author_name
 from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_step, anchors_of_words, failed_step
 from claude_mem_lite.compress.toolcalls.fix_pairing import is_usage_error
 from claude_mem_lite.compress.toolcalls.repairs import describe_fix
@@ -47,7 +48,15 @@ class Fix:
         """Return the time of the last success."""
         return max(self.worked.values(), default=self.memories[0].created_at)
 
+    @property
+    def author(self) -> str:
+        """Return the teammate who alone reports the fix; '' for a fix of one's own."""
+        is_received = all(memory.origin == "team" for memory in self.memories)
+        return author_name(self.memories[0].author) if is_received else ""
+
     def note(self) -> str:
+        if self.author and not self.worked and not self.failed:
+            return f"worked for {self.author} {self.last():%Y-%m-%d}"
         times = len(self.worked)
         worked = f"worked {times} times, last {self.last():%Y-%m-%d}" if times > 1 else f"worked {self.last():%Y-%m-%d}"
         failures = len(self.failed)
@@ -55,6 +64,9 @@ class Fix:
 
     def reason(self) -> str:
         count = len(self.worked) + len(self.failed)
+        if self.author:
+            here = f"; worked here in {len(self.worked)} of {count} sessions" if count else ""
+            return f"same failure; received from {self.author}'s device, so below fixes of one's own{here}"
         return f"same failure; worked in {len(self.worked)} of {count} sessions"
 
 
@@ -86,6 +98,7 @@ def known_fixes(
         if not set(anchors).isdisjoint(memory.anchors) and (memory.kind == "bugfix" or is_learned(memory))
     ]
     written = [memory for memory in applicable if memory.kind in GUIDANCE_KINDS and not is_learned(memory)]
+    written.sort(key=lambda memory: memory.origin == "team")
     fixes = fixes_from(db, fix_memories, anchors)
     stale = eligibility.eligible([*fix_memories, *written])
     warnings = [
@@ -105,7 +118,7 @@ def _redacted(call: ToolCall) -> ToolCall:
 
 
 def fixes_from(db: sqlite3.Connection, fix_memories: Sequence[Memory], anchors: Collection[str]) -> list[Fix]:
-    """Return the fixes reported by memories, with outcomes, latest success first."""
+    """Return the fixes reported by memories, with outcomes: one's own before a teammate's, then the latest success."""
     fixes: list[Fix] = []
     # Bugfixes before learned memories: bugfixes know the sessions of their successes.
     for memory in sorted(fix_memories, key=lambda memory: memory.kind != "bugfix"):
@@ -123,7 +136,7 @@ def fixes_from(db: sqlite3.Connection, fix_memories: Sequence[Memory], anchors: 
         fix.failed |= {
             session for other in others for session, time in other.worked.items() if time > last and session not in ours
         }
-    return sorted(fixes, key=lambda fix: (fix.last(), fix.trust()), reverse=True)
+    return sorted(fixes, key=lambda fix: (not fix.author, fix.last(), fix.trust()), reverse=True)
 
 
 def _count(db: sqlite3.Connection, fixes: Sequence[Fix]) -> None:
@@ -132,6 +145,8 @@ def _count(db: sqlite3.Connection, fixes: Sequence[Fix]) -> None:
     by_id = {memory.id: memory for fix in fixes for memory in fix.memories}
     for id_, session, at in memory_links.seen_in(db, list(fix_of)):
         fix = fix_of[id_]
+        if by_id[id_].origin == "team" and at is None:
+            continue  # the receipt of an entry is no session in which the fix worked here
         if by_id[id_].kind == "bugfix" or fix.memories[0].kind != "bugfix":
             _note(fix.worked, session, at or by_id[id_].last_seen_at)
     judged = receipts.judged_for_failures(db, list(fix_of))

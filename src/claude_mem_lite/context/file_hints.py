@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from claude_mem_lite.authors import received_note
 from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.compress.prose.mentions import CODE_NAME, GENERAL_NAMES, NAME, files_named
 from claude_mem_lite.context.eligibility import Eligibility
@@ -71,7 +72,8 @@ def about_file(
     for memory, line in (memory_lines[id_] for id_ in stale):
         useful = factor(tallies.get(memory.id, Tally()), is_stated=is_stated(memory))
         weight = round(_weight(memory, request) * useful, 3)
-        items.append(BlockItem(memory, f"about {file}", weight, SOURCE, is_stale=stale[memory.id], line=line))
+        reason = f"about {file}{received_note(memory.origin, memory.author)}"
+        items.append(BlockItem(memory, reason, weight, SOURCE, is_stale=stale[memory.id], line=line))
     items.sort(key=lambda item: (item.score or 0.0, item.memory.last_seen_at), reverse=True)
     chosen = [replace(item, note=eligibility.since(item.memory)) for item in _each_once(items)[:MAX_ITEMS]]
     return [*chosen, *eligibility.opposites(db, chosen, SOURCE)]
@@ -174,6 +176,7 @@ def is_about(memory: Memory, file: str) -> bool:
 
 
 def _weight(memory: Memory, request: ContextRequest) -> float:
+    """Return the weight of a memory; the trust of its origin keeps a teammate's memory below one's own."""
     days = max((request.now - memory.last_seen_at).total_seconds() / _SECONDS_A_DAY, 0.0)
     recency = 1.0 if is_stated(memory) else 1 / (1 + days / _DAYS_TO_HALF)
     rarity = 1 / math.sqrt(max(len(memory.files), 1))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
+from claude_mem_lite.authors import author_name
 from claude_mem_lite.code.freshness.checkout_view import ChangeState, RenamedSince
 from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
@@ -87,9 +88,11 @@ _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 
 
 def origin_label(memory: Memory) -> str:
-    """Return the source of a memory as text; '' for the agent's own."""
+    """Return the source of a memory as text, to stand before the age; '' for the agent's own."""
     if memory.origin == "user":
         return user_origin_label(memory.made_by, memory.trust)
+    if memory.origin == "team":
+        return f"{safe_line(author_name(memory.author))},"
     return _ORIGINS.get(memory.origin, "")
 
 

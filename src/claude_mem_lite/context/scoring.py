@@ -6,6 +6,7 @@ Also the factor of usefulness by the outcomes of earlier injections, for all tri
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from claude_mem_lite.authors import team_factor
 from claude_mem_lite.context.order import NO_FLOOR, format_number, layer_floor
 from claude_mem_lite.context.project_setting import Task, share_of
 from claude_mem_lite.models import Kind, Memory, Tally, user_origin_label
@@ -61,6 +62,13 @@ class Score:
     """Reason why no floor applies: the user stated or pinned the memory."""
     usefulness: float = NEUTRAL
     """Factor by outcomes; lowers the rank, but not the total."""
+    team: float = NEUTRAL
+    """Factor of a teammate's memory; lowers the rank, but not the total."""
+
+    @property
+    def rank(self) -> float:
+        """Return the number that orders memories of a layer."""
+        return self.total * self.usefulness * self.team
 
     @property
     def is_stated(self) -> bool:
@@ -94,9 +102,10 @@ class Score:
         if self.outcome:
             terms += f" {'-' if self.outcome < 0 else '+'} outcome {format_number(abs(self.outcome))}"
         terms += " - limit " + format_number(-limit) if (limit := self.parts().get("limit")) else ""
-        total, use = format_number(self.total), format_number(self.usefulness)
-        if self.usefulness != NEUTRAL:
-            terms += f"; placed by {total} × use {use} = {format_number(self.total * self.usefulness)}"
+        total = format_number(self.total)
+        named = (("use", self.usefulness), ("team", self.team))
+        if factors := [f" × {name} {format_number(value)}" for name, value in named if value != NEUTRAL]:
+            terms += f"; placed by {total}{''.join(factors)} = {format_number(self.rank)}"
         floor_text = f"{NO_FLOOR}: {self.exception}" if self.exception else layer_floor(format_number(floor))
         return "; ".join(filter(None, (f"{total} = {terms}", order, floor_text)))
 
@@ -112,6 +121,7 @@ def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Sco
         total=0.0,
         exception=_why_no_floor(memory),
         usefulness=start_factor(tally, is_stated=is_stated(memory)),
+        team=team_factor(memory.origin),
     )
     return _summed(parts)
 

@@ -230,6 +230,66 @@ def m019_lesson_candidates(connection: sqlite3.Connection) -> None:
     connection.execute("create index lesson_candidates_by_memory on lesson_candidates (memory)")
 
 
+def m020_team_origin(connection: sqlite3.Connection) -> None:
+    """Add memories received from a teammate, with the name of their author."""
+    indexes = connection.execute(
+        "select name, sql from sqlite_master where type = 'index' and tbl_name = 'memories' and sql is not null"
+    ).fetchall()
+    for name, _ in indexes:
+        connection.execute(f"drop index {name}")
+    columns = ", ".join(row[1] for row in connection.execute("pragma table_info(memories)"))
+    connection.execute("alter table memories rename to memories_before")
+    connection.execute("""
+        create table memories (
+            seq integer primary key,
+            id text not null unique,
+            kind text not null,
+            status text not null check (status in ('active', 'superseded', 'retired', 'quarantined')),
+            title text not null,
+            summary text not null,
+            detail text not null,
+            facts text not null,
+            files text not null,
+            symbols text not null,
+            anchors text not null,
+            tags text not null,
+            scope text not null,
+            project text not null,
+            session text not null,
+            prompt text not null,
+            branch text not null,
+            commit_id text not null,
+            origin text not null
+                check (origin in ('user', 'assistant', 'code', 'command', 'web', 'mcp', 'import', 'team')),
+            trust real not null,
+            confidence real not null,
+            times_seen integer not null,
+            created_at text not null,
+            last_seen_at text not null,
+            stored_at text not null,
+            pinned integer not null,
+            superseded_by text,
+            made_by text not null,
+            prompt_version text not null,
+            tokens_in integer not null,
+            tokens_out integer not null,
+            cost_usd real not null,
+            folder text not null default '',
+            git_folder text not null default '',
+            author text not null default ''
+        )""")
+    connection.execute(f"insert into memories ({columns}) select {columns} from memories_before")
+    connection.execute("drop table memories_before")
+    for _, definition in indexes:
+        connection.execute(definition)
+    # Partial: a home without a team pays nothing for the query of received memories.
+    connection.execute("""
+        create index memories_of_team on memories (
+            scope, status, pinned desc, confidence desc, last_seen_at desc, seq,
+            kind, origin, stored_at, branch, created_at
+        ) where origin = 'team'""")
+
+
 STEPS = (
     *FIRST_STEPS,
     m008_renames,
@@ -243,4 +303,5 @@ STEPS = (
     m017_composers,
     m018_headline_worth,
     m019_lesson_candidates,
+    m020_team_origin,
 )

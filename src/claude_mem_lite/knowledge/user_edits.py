@@ -94,15 +94,17 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
     if changed == memory:
         return
     # A new title, kind or tag does not change the author of the text.
-    is_own = (is_reworded or (bool(given) and not memory.summary)) and _may_become_own(memory, changed)
     is_worded_anew = (changed.title, changed.summary) != (memory.title, memory.summary)
+    is_text = is_reworded or (bool(given) and not memory.summary)
+    # No teammate is named as the author of a title of the user.
+    is_own = (is_text or (memory.origin == "team" and is_worded_anew)) and _may_become_own(memory, changed)
     # A statement of the user in the words of an agent or a model stays one under another tag, kind or scope.
     is_kept = memory.origin == "user" and not is_users_wording(memory.made_by) and not is_worded_anew
     made_by = memory.made_by if is_kept else "user"
     changed = replace(changed, made_by=made_by, last_seen_at=max(memory.last_seen_at, time_of(name)))
     if is_own:
         status = "active" if memory.status == "quarantined" else memory.status
-        changed = replace(changed, status=status, origin="user", trust=TRUST["user"], confidence=1.0)
+        changed = replace(changed, status=status, origin="user", author="", trust=TRUST["user"], confidence=1.0)
     with atomic(db):
         memory_links.note_sighting(db, memory.id, name)  # the typed text then goes with the memory
         memories.rewrite(db, changed)
@@ -210,10 +212,14 @@ def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connec
 
 
 def _may_become_own(memory: Memory, changed: Memory) -> bool:
-    """Return True if an edit may make a memory the user's own: a quarantined or foreign memory must be written anew."""
+    """Return True if an edit may make a memory the user's own: a quarantined or foreign memory must be written anew.
+
+    A teammate's text was checked when received, so a changed word is enough."""
     if memory.status != "quarantined" and memory.origin not in OUTSIDE_ORIGINS:
         return True
     said = "\n".join((changed.title, changed.summary, changed.detail, *changed.facts))
+    if memory.status != "quarantined" and memory.origin == "team":
+        return not looks_like_an_attack(said)
     old, new = stems(text_of(memory)), stems(said)
     # The share of the shorter text: an excerpt keeps its words, and so does an extended text.
     kept = share(*sorted((old, new), key=len))

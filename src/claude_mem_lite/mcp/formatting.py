@@ -5,6 +5,7 @@ A memory may hold any text: each text is on one line, cut, and unable to look li
 
 from collections.abc import Iterator, Sequence
 
+from claude_mem_lite.authors import author_name, received_from
 from claude_mem_lite.client.queries import NOTHING_CERTAIN
 from claude_mem_lite.models import user_origin_label
 from claude_mem_lite.responses.agent import ForgottenByAgent
@@ -153,6 +154,8 @@ def _origin(record: Shown) -> str:
         return ""
     if record.origin == "user":
         return user_origin_label(record.made_by, record.trust)
+    if record.origin == "team":
+        return _cut(author_name(record.author), _TITLE)
     return _ORIGINS.get(record.origin, "")
 
 
@@ -185,6 +188,8 @@ def _memory(memory: MemoryRecord) -> Iterator[str]:
         yield f"code: {'; '.join(reasons)}"
     scope = "this project" if memory.scope.startswith("project:") else _cut(memory.scope, _TITLE)
     yield f"holds in {scope}; seen {memory.times_seen}x, last {memory.last_seen_at[:10]}"
+    if memory.origin == "team":
+        yield _cut(received_from(memory.author), _TITLE)
     if memory.session:
         yield f"made in session {memory.session}" + (f", on {_cut(memory.branch, 60)}" if memory.branch else "")
 

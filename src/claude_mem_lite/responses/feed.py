@@ -29,6 +29,7 @@ class FeedMemory(Response):
     kind: str
     status: str
     origin: str
+    author: str
     title: str
     summary: str
     files: tuple[str, ...]

@@ -31,6 +31,7 @@ class StoredMemory(Response):
     branch: str = ""
     commit: str = ""
     origin: str = ""
+    author: str = ""
     trust: float = 0.0
     confidence: float = 0.0
     times_seen: int = 0
@@ -52,6 +53,7 @@ class MemoryBrief(Response):
     title: str
     status: str
     origin: str
+    author: str
     pinned: bool
     created_at: str
     last_seen_at: str

@@ -9,7 +9,7 @@ from claude_mem_lite.responses.memories import CodeFreshness, MemoryRecord
 
 RAW_KINDS = ("turn", "session")
 """Kinds of passages: raw text of sessions."""
-_OF_MEMORIES = ("made_by", "trust")
+_OF_MEMORIES = ("author", "made_by", "trust")
 _OF_MEMORY_HITS = (*_OF_MEMORIES, "status", "pinned", "freshness", "elsewhere", "retired_because")
 
 
@@ -20,6 +20,7 @@ class SearchHit(Response):
     id: str = ""
     kind: str = ""
     origin: str = ""
+    author: str = ""
     made_by: str = ""
     trust: float = 0.0
     title: str = ""
@@ -65,6 +66,7 @@ class TimelineItem(Response):
     id: str = ""
     kind: str = ""
     origin: str = ""
+    author: str = ""
     made_by: str = ""
     trust: float = 0.0
     title: str = ""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from claude_mem_lite.authors import received_from, team_factor
 from claude_mem_lite.models import Memory, Passage
 from claude_mem_lite.providers import Embedder
 from claude_mem_lite.search.rank_fusion import RULE, Certainty, RankingRule, Relevance, fuse, rarity
@@ -58,6 +59,8 @@ class _ScoredDocument:
     held_back: float = 0.0
     """Reduction of the score of raw text, which keeps raw text below equally good memories."""
     has_every_word: bool = False
+    team: float = 0.0
+    """Reduction of the score of a teammate's memory."""
 
 
 @dataclass(slots=True)
@@ -281,8 +284,10 @@ def _scored(
         has_every = isinstance(entry, Memory) and relevance.words > 0 and _has_every(words, _all_text(entry))
         if has_every:
             relevance = relevance.with_every_word()
-        score = relevance.value * (1 - _BOOSTS) + recency + pinned
-        scored.append(_ScoredDocument(document, entry, relevance, recency, pinned, score, has_every_word=has_every))
+        full = relevance.value * (1 - _BOOSTS) + recency + pinned
+        score = full * team_factor(entry.origin) if isinstance(entry, Memory) else full
+        boosts = (recency, pinned, score)
+        scored.append(_ScoredDocument(document, entry, relevance, *boosts, has_every_word=has_every, team=full - score))
     return sorted(scored, key=lambda candidate: (-candidate.score, candidate.found.id))
 
 
@@ -371,6 +376,8 @@ def _why(candidate: _ScoredDocument, matched: Sequence[str], now: datetime) -> I
     yield _term("recency", candidate.recency, f"{_days(candidate.found, now):.0f} days")
     if candidate.pinned:
         yield _term("pinned", candidate.pinned, "by the user")
+    if candidate.team and isinstance(candidate.found, Memory):
+        yield _term("team", -candidate.team, received_from(candidate.found.author))
     if candidate.held_back:
         yield _term("held back", -candidate.held_back, "raw text stays below the memories that are as good")
 

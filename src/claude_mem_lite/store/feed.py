@@ -21,7 +21,7 @@ _MAX_ASKED_LENGTH = 200
 _MAX_FILES = 5
 # Limit before white space is normalised.
 _MAX_READ = 2_000
-_PLAIN = "id kind status origin session project scope times_seen confidence made_by superseded_by".split()  # noqa: SIM905
+_PLAIN = "id kind status origin author session project scope times_seen confidence made_by superseded_by".split()  # noqa: SIM905
 
 
 class FeedCursor(NamedTuple):
@@ -57,7 +57,7 @@ def page(db: sqlite3.Connection, conditions: FeedFilter, before: FeedCursor | No
     rows_by_seq: dict[int, sqlite3.Row] = {}
     for path, more in _index_paths(conditions):
         rows = db.execute(
-            f"""select seq, id, kind, status, origin, substr(title, 1, {_MAX_READ}) as title,
+            f"""select seq, id, kind, status, origin, author, substr(title, 1, {_MAX_READ}) as title,
                   substr(summary, 1, {_MAX_READ}) as summary, files, session, project, scope, created_at,
                   last_seen_at, times_seen, pinned, confidence, made_by, superseded_by
                 from memories where {path} and {where} order by created_at desc, seq desc limit :limit""",

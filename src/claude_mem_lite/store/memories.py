@@ -21,6 +21,8 @@ COLUMNS = tuple(field.name for field in fields(Memory))
 MAX_LEFT_OPEN = 100
 """Limit of open handoffs of a project. A context has room for far fewer, and each handoff is compared with every
 statement of a session about its work."""
+_SHARE_OF_TEAM = 3
+"""Divisor of a limit, for memories of teammates."""
 _decode = json.JSONDecoder().raw_decode
 _LISTS = ("facts", "files", "anchors", "tags")
 
@@ -184,15 +186,18 @@ def in_scope(
     """Return active memories of a scope that have these kinds or were stated or pinned by the user.
 
     The order is: pinned, stated by the user, most certain, newest. Memories of hidden branches are included only if
-    the user stated or pinned them."""
+    the user stated or pinned them. Memories of teammates have a limit of their own: a busy team must not crowd out
+    one's own."""
     visible, branches = not_hidden(hidden, "created_at")
     order = "order by pinned desc, origin = 'user' desc, confidence desc, last_seen_at desc, seq"
+    chosen = f"""select seq from memories where scope = :scope and status = 'active' and stored_at > :since
+                and ((kind in (select value from json_each(:kinds)) and {visible}) or origin = 'user' or pinned)"""
+    team_order = "order by pinned desc, confidence desc, last_seen_at desc, seq"
+    of_team = chosen.replace("from memories", "from memories indexed by memories_of_team")
     rows = db.execute(
         # Row numbers are chosen first: sorting ten thousand whole rows takes twice as long.
-        f"""select * from memories where seq in (
-              select seq from memories where scope = :scope and status = 'active' and stored_at > :since
-                and ((kind in (select value from json_each(:kinds)) and {visible}) or origin = 'user' or pinned)
-              {order} limit :limit)
+        f"""select * from memories where seq in (select seq from ({chosen} and origin <> 'team' {order} limit :limit))
+              or seq in (select seq from ({of_team} and origin = 'team' {team_order} limit :team))
             {order}""",
         {
             **branches,
@@ -200,6 +205,7 @@ def in_scope(
             "since": time_to_text(since) if since else "",
             "kinds": json.dumps(kinds),
             "limit": limit,
+            "team": limit // _SHARE_OF_TEAM,
         },
     )
     return [from_row(row) for row in rows]

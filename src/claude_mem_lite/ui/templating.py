@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
+from claude_mem_lite.authors import received_from, source_name
 from claude_mem_lite.client.base import quoted
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
@@ -30,7 +31,10 @@ from claude_mem_lite.models import (
     JsonObject,
     text,
 )
+from claude_mem_lite.responses.feed import FeedMemory
+from claude_mem_lite.responses.memories import StoredMemory
 from claude_mem_lite.responses.project import ListedProject
+from claude_mem_lite.responses.records import SearchHit
 from claude_mem_lite.scopes import called
 from claude_mem_lite.text import counted, time_ago
 from claude_mem_lite.ui.markdown import blocks, headline, inline
@@ -74,18 +78,24 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (ago, when, words, short, counted, quoted, inline, blocks, headline, group_of)
+    filters = (ago, when, words, short, counted, quoted, inline, blocks, headline, group_of, source)
     environment.filters |= {one.__name__: one for one in filters}
     environment.globals |= {
         "KINDS": KINDS,
         "KIND_GROUPS": _KIND_GROUPS,
         "STATUSES": STATUSES,
         "ORIGINS": ORIGINS,
+        "received_from": received_from,
         "MAX_TITLE_LENGTH": MAX_TITLE_LENGTH,
         "MAX_TEXT_LENGTH": MAX_TEXT_LENGTH,
         "EVERY_PROJECT": EVERY_PROJECT,
     }
     return environment
+
+
+def source(memory: StoredMemory | FeedMemory | SearchHit) -> str:
+    """Return the origin of a memory; for a received memory the name of its author."""
+    return source_name(memory.origin, memory.author)
 
 
 def ago(written: str) -> Markup:

@@ -71,7 +71,8 @@ def test_the_feed_is_newest_first_with_turns_and_sessions(api: Asked) -> None:
     assert page["sessions"]["s-barn"]["headline"] == "The barn was painted"
     assert page["memories"][-1]["turn"] is None
     assert {*newest} == {
-        *("id", "kind", "status", "origin", "title", "summary", "files", "session", "turn", "project", "scope"),
+        *("id", "kind", "status", "origin", "author", "title", "summary", "files", "session", "turn"),
+        *("project", "scope"),
         *("created_at", "last_seen_at", "times_seen", "pinned", "confidence", "made_by", "superseded_by"),
         "verdict",
     }

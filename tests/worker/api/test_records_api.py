@@ -16,6 +16,7 @@ HIT = {
     "id",
     "kind",
     "origin",
+    "author",
     "title",
     "summary",
     "session",

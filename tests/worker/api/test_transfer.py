@@ -126,6 +126,18 @@ def test_what_is_there_already_is_counted_and_what_differs_is_named_and_left(ser
     assert shown(served, "i-there")["summary"] == "as it was"
 
 
+@pytest.mark.parametrize("trust", [True, False])
+def test_no_file_can_claim_to_come_from_a_teammate(served: Machine, trust: bool) -> None:
+    team, mine = f"i-team-{trust}".lower(), f"i-mine-{trust}".lower()
+    lines = [note(team, origin="team", author="Ana", trust=0.5), note(mine, origin="assistant", author="Ana")]
+    body = {"project": PROJECT, "at": AT, "lines": [{"memory": line} for line in lines], "trust": trust}
+    report = served.post("/api/import/memories", body)
+    assert (report["imported"], report["disbelieved"]) == (2, 0)
+    assert (shown(served, team)["origin"], shown(served, team)["author"]) == ("import", "")
+    assert (shown(served, mine)["origin"], shown(served, mine)["author"]) == ("assistant", "")
+    assert served.post("/api/import/memories", body)["known"] == 2
+
+
 def test_a_superseding_memory_need_not_be_there(served: Machine) -> None:
     store(served, note("i-old", status="superseded", superseded_by="nobody"))
     assert shown(served, "i-old")["superseded_by"] == "nobody"

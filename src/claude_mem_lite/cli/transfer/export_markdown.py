@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from claude_mem_lite.authors import received_from
 from claude_mem_lite.cli.output import plain
 from claude_mem_lite.models import GUIDANCE_KINDS, HELP_KINDS, WORK_KINDS
 from claude_mem_lite.responses.memories import StoredMemory
@@ -211,13 +212,14 @@ def _memory(memory: StoredMemory, *, with_kind: bool) -> str:
         parts.append(_list(memory.facts))
     if memory.files:
         parts.append(_files(memory.files))
+    origin = f"team, {received_from(memory.author)}" if memory.origin == "team" else memory.origin
     details = [
         code(memory.id),
         plain(memory.created_at)[:10],
         plain(memory.kind).replace("_", " ") if with_kind else "",
         plain(memory.status) if memory.status != "active" else "",
         "pinned" if memory.pinned else "",
-        f"origin: {plain(memory.origin)}",
+        f"origin: {one_line(origin)}",
         f"tags: {', '.join(map(one_line, memory.tags))}" if memory.tags else "",
     ]
     parts.append(" · ".join(filter(None, details)))

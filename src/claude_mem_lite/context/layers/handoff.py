@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from claude_mem_lite.authors import team_factor
 from claude_mem_lite.compress.rules.session_handoff import FAILING, OPEN
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.layer import FADE, Item
@@ -49,7 +50,7 @@ def handoff_items(db: sqlite3.Connection, request: ContextRequest, setting: Sett
     if are_all_elsewhere(past, request):
         return []  # open work of another branch does not continue here
     still_open = open_handoffs(db, request)
-    ids = [*(session.id for session in past), *(handoff.session for handoff in still_open)]
+    ids = [*(session.id for session in past), *(handoff.session for handoff in still_open if handoff.session)]
     gone = without_code(db, request, ids)
     present = valid_sessions(db, request, setting, [session for session in past if session.id not in gone])
     # A session that only asked a question does not end the open work of the session before.
@@ -128,14 +129,15 @@ def _earlier(
         is_repeated = shared >= _SAME_SHARE * len(text) > 0
         newer.append(text)
         age = render.when(handoff.last_seen_at, request.now, request.dated)
+        source = f"{render.origin_label(handoff)} " if handoff.origin == "team" else ""
         items.append(
             Item(
-                f"- [{age}] Left open earlier: {open_line(handoff).removeprefix(OPEN)}",
-                handoff.session,
+                f"- [{source}{age}] Left open earlier: {open_line(handoff).removeprefix(OPEN)}",
+                handoff.session or handoff.id,
                 "left open earlier, and not taken up since",
                 left_out=GONE if handoff.session in gone else REPEATED if is_repeated else "",
                 memory=handoff.id,
-                worth=_WORTH_OF_EARLIER * FADE ** (rank - 1),
+                worth=_WORTH_OF_EARLIER * team_factor(handoff.origin) * FADE ** (rank - 1),
                 order=newest_first(rank, len(handoffs), handoff.last_seen_at, _repeated(shared, len(text)), NO_FLOOR),
             )
         )

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from claude_mem_lite.authors import received_note
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.layers.code_state import (
     is_asked_for,
@@ -134,7 +135,8 @@ def _items(
 def _reason(candidate: _KnowledgeCandidate) -> str:
     low = candidate.left_out
     beside = f", shown beside what it contradicts although it is {low}" if low else ""
-    return f"holds in {candidate.memory.scope.partition(':')[0]}{beside}"
+    memory = candidate.memory
+    return f"holds in {memory.scope.partition(':')[0]}{received_note(memory.origin, memory.author)}{beside}"
 
 
 def _places(good: Sequence[Memory]) -> dict[str, int]:
@@ -153,9 +155,9 @@ def _worth(candidate: _KnowledgeCandidate) -> float:
     is_lasting = memory.kind not in _ASIDES or memory.times_seen > 1 or memory.confidence >= MIN_RULE_CONFIDENCE
     is_stated = (candidate.score.is_stated and is_lasting) or is_asked_for(memory)
     if is_stated or memory.kind in GUIDANCE_KINDS:
-        return _WORTH_OF_LESSON * candidate.score.total * candidate.score.usefulness
+        return _WORTH_OF_LESSON * candidate.score.rank
     worth = _WORTH_OF_DECISION if memory.kind == "decision" else 0.0
-    return worth * candidate.score.total * candidate.score.usefulness
+    return worth * candidate.score.rank
 
 
 def _where(scope: str) -> str:
@@ -192,7 +194,7 @@ def _rank(candidate: _KnowledgeCandidate) -> tuple[int, float, float, str]:
     """Return the sort key: statements of the user first, ahead of any number of newer decisions; then the score."""
     return (
         _group(candidate),
-        -candidate.score.total * candidate.score.usefulness,
+        -candidate.score.rank,
         -candidate.memory.last_seen_at.timestamp(),
         candidate.memory.id,
     )

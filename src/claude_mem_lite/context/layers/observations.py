@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from claude_mem_lite.authors import team_factor
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.code_state import (
@@ -225,7 +226,7 @@ def _recent(db: sqlite3.Connection, request: ContextRequest, similar: set[str]) 
         replace(
             candidate,
             order=newest_first(rank, len(candidates), candidate.memory.created_at),
-            worth=_WORTH * candidate.usefulness * FADE**rank,
+            worth=_WORTH * candidate.usefulness * team_factor(candidate.memory.origin) * FADE**rank,
         )
         for rank, candidate in enumerate(candidates, 1)
     ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from claude_mem_lite.authors import team_factor
 from claude_mem_lite.context.eligibility import Eligibility
 from claude_mem_lite.context.item_block import BlockItem, block, with_relations
 from claude_mem_lite.context.layers.code_state import relocation_note, verdict_of, why_not
@@ -212,6 +213,7 @@ class _PromptSelection:
             branch=scoring.branch_of(memory, self.request.location.branch),
             files=scoring.files_of(memory, self._at_work, self._named),
             use=factor(tally, is_stated=is_stated(memory)),
+            team=team_factor(memory.origin),
         )
         is_hopeful = score.total >= self._lowest.value
         left_out = self._why_not(memory) if is_hopeful else _BELOW

@@ -95,6 +95,8 @@ class PromptScore:
     """More than 1 for a file that the session works on, or that the prompt names."""
     use: float
     """Factor by outcomes of earlier injections."""
+    team: float = 1.0
+    """Less than 1 for a teammate's memory."""
 
     @cached_property
     def total(self) -> float:
@@ -112,6 +114,7 @@ class PromptScore:
             "branch": _rounded(self.branch),
             "files": _rounded(self.files),
             "use": _rounded(self.use),
+            "team": _rounded(self.team),
         }
 
     def explained(self) -> str:

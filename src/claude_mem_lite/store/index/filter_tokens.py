@@ -168,6 +168,9 @@ def of_memories(filters: Filters) -> Condition:
     if filters.kinds:
         parts.append("+memories.kind in (select value from json_each(:kinds))")
         values["kinds"] = json.dumps(filters.kinds)
+    if filters.origins:
+        parts.append("+memories.origin in (select value from json_each(:origins))")
+        values["origins"] = json.dumps(filters.origins)
     if filters.statuses:
         parts.append("+memories.status in (select value from json_each(:statuses))")
         values["statuses"] = json.dumps(filters.statuses)

@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, Field
 from claude_mem_lite.context.layers.session_codes import codes
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.knowledge.user_edits import named_scope
-from claude_mem_lite.models import Kind, Memory, Passage, Session, Status
+from claude_mem_lite.models import Kind, Memory, Origin, Passage, Session, Status
 from claude_mem_lite.responses.encoding import response_from
 from claude_mem_lite.responses.memories import ListedMemory, MemoryList, MemoryRecord, MemoryState
 from claude_mem_lite.responses.records import (
@@ -59,6 +59,7 @@ def _filters(
     since: AwareDatetime | None = None,
     until: AwareDatetime | None = None,
     status: tuple[Status, ...] = (),
+    origin: tuple[Origin, ...] = (),
 ) -> Filters:
     since, until = in_order(since, until)
     if written_scope(scope) == "project" and project.id is None:
@@ -75,6 +76,7 @@ def _filters(
         since=since,
         until=until,
         statuses=status or ("active",),
+        origins=origin,
     )
 
 

@@ -32,7 +32,7 @@ from claude_mem_lite.worker.api.status import Running, wait
 
 PAGE_BYTES = 1024 * 1024
 _BACKUP_WAIT_S = 60.0
-_CLAIMS = frozenset(("origin", "trust", "pinned", "made_by", "confidence"))
+_CLAIMS = frozenset(("origin", "author", "trust", "pinned", "made_by", "confidence"))
 router = Router(prefix="/api")
 
 
@@ -146,6 +146,7 @@ def read(db: sqlite3.Connection, line: Line, batch: Batch) -> CheckedLine:
     if problems:
         raise MemoryLiteError(f"a memory cannot be imported: {problems[0]}")
     believed = _believed(values, batch.trust)
+    is_users = values.get("origin") == "user"
     values |= believed
     scope, project = _where(db, values, batch.project)
     made_at = values.get("created_at", batch.at)
@@ -165,17 +166,23 @@ def read(db: sqlite3.Connection, line: Line, batch: Batch) -> CheckedLine:
     memory = quarantine.without_approval(quarantine.checked(memory))
     # The user may have stated or pinned the stored memory of the same id since.
     compared = frozenset(fields) - _CLAIMS if believed else frozenset(fields)
-    is_claimed = not batch.trust and not believed.keys().isdisjoint(("origin", "pinned", "made_by"))
+    is_claimed = not batch.trust and (
+        ("origin" in believed and is_users) or not believed.keys().isdisjoint(("pinned", "made_by"))
+    )
     return CheckedLine(remember.ImportedMemory(memory, compared), changed, is_claimed)
 
 
 def _believed(values: Mapping[str, object], trust: bool) -> Mapping[str, str | float]:
     """Return the values that replace untrusted claims of a memory about its source: a file can claim anything.
 
-    Text of pages and foreign tools is never pinned by an import."""
+    Text of pages and foreign tools is never pinned by an import. Only the database of a team names authors."""
     believed: dict[str, str | float] = {}
     if values.get("pinned") and (not trust or values.get("origin") in FOREIGN_ORIGINS):
         believed["pinned"] = False
+    if values.get("author"):
+        believed["author"] = ""
+    if values.get("origin") == "team":
+        believed["origin"] = "import"
     if trust:
         return believed
     if values.get("origin") == "user":
