@@ -12,11 +12,10 @@ from claude_mem_lite.models import JsonValue
 from claude_mem_lite.safety.named_secrets import is_secret_member, is_secret_name, small, without_named, words_in
 from claude_mem_lite.safety.positional_secrets import MARK, Spot, spots
 from claude_mem_lite.safety.prefilter import Signs
-from claude_mem_lite.safety.private_keys import JWT_SIGNS, KEY_SIGNS, without_jwts, without_keys
 from claude_mem_lite.safety.secret_commands import SIGNS as REVEALING_SIGNS
 from claude_mem_lite.safety.secret_commands import is_bare, prints_secret, without_revealed
 from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_password_name, is_worth_finding, looks_real
-from claude_mem_lite.safety.token_formats import Format, formats
+from claude_mem_lite.safety.token_formats import JWT_SIGNS, KEY_SIGNS, Format, formats, without_jwts, without_keys
 
 _KEYS, _JWTS, _REVEALING, _FIRST_RULE = 0, 1, 2, 3
 _MIN_LENGTH = 8

@@ -1,4 +1,4 @@
-"""Tests of `compress/compose/composer.py`, `compress/compose/features.py`, `compress/compose/turn_features.py`,
+"""Tests of `compress/compose/composer.py`, `compress/compose/features.py`, `compress/compose/judge.py`,
 `compress/compose/facts.py` and `compress/compose/fix_cards.py`: candidates, headlines, and memories of whole
 turns with the shipped judge."""
 
@@ -16,7 +16,7 @@ from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_jud
 from claude_mem_lite.compress.compose.material import impersonal_sentence, material_of
 from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.prose.sentence_types import states_decision
-from claude_mem_lite.compress.rules.command_log import MAX_LOG, log_of
+from claude_mem_lite.compress.rules.turn import MAX_LOG, log_of
 from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Ran
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
-from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.compress.model.lesson_verdicts import KINDS as LESSON_KINDS
 from claude_mem_lite.compress.model.lesson_verdicts import ModelLesson, part_of, read_lessons
 from claude_mem_lite.compress.model.provider_errors import OTHER_MODEL
