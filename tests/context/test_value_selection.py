@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.context.layer_runner import LayerCandidates
-from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.layers.layer import Item, Layer, LayerCandidates
 from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.project_setting import Forecast, Setting
 from claude_mem_lite.context.request import ContextRequest

@@ -8,8 +8,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from claude_mem_lite.context.layer_runner import LayerCandidates
-from claude_mem_lite.context.layers.layer import Item
+from claude_mem_lite.context.layers.layer import Item, LayerCandidates
 from claude_mem_lite.context.order import NO_ROOM, format_number
 from claude_mem_lite.context.project_setting import Forecast
 from claude_mem_lite.context.render import estimate_tokens, fits

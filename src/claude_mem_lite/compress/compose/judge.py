@@ -15,7 +15,7 @@ from claude_mem_lite.compress.compose.candidates import SentenceCandidate
 from claude_mem_lite.compress.compose.facts import TurnFacts
 from claude_mem_lite.compress.compose.features import ngrams, sentence_ngrams, turn_numbers
 from claude_mem_lite.compress.compose.titles import Title, title_ngrams, title_rows, titles_of
-from claude_mem_lite.compress.prose.linear_model import Linear, load_models, save_models
+from claude_mem_lite.compress.prose.linear_model import Linear, load_models
 from claude_mem_lite.compress.prose.titles import split_subject
 from claude_mem_lite.models import WorkKind
 
@@ -51,7 +51,6 @@ ROLES = ("carries", "cause", "result", "decision", "finding", "verified", "next"
 CONTENTS = ("cause", "finding", "decision", "result", "verified")
 """Roles of sentences, in the order of a summary."""
 KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "decision", "discovery", "change")
-MODELS = ("sentence", "worth", "kind", "title")
 WEIGHTS = Path(__file__).parent / "judge.npz"
 
 
@@ -133,10 +132,6 @@ def shipped_judge() -> Judge:
 
 def load(path: Path) -> Judge:
     return Judge(**load_models(path))
-
-
-def save(judge: Judge, path: Path) -> None:
-    save_models({name: getattr(judge, name) for name in MODELS}, path)
 
 
 def headings_apart(scores: "Scores", candidates: Sequence[SentenceCandidate]) -> "Scores":
