@@ -13,8 +13,7 @@ from benchmarks.anchored_repository import MadeRepository
 from benchmarks.anchored_sources import path_of
 from benchmarks.stage import Stage
 from claude_mem_lite.code.git.project_identity import find_location
-from claude_mem_lite.code.syntax.anchors import anchor_to
-from claude_mem_lite.code.syntax.changes import CodeChange, compare
+from claude_mem_lite.code.syntax.changes import CodeChange, anchor_to, compare
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.symbols import read_symbols
 from claude_mem_lite.db.connection import atomic, open_for_writing

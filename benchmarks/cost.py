@@ -26,7 +26,7 @@ from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.inbox.model_queue import ModelTurns
-from claude_mem_lite.knowledge.model_rewrite import TurnQuestion, question_about
+from claude_mem_lite.knowledge.turn_rewrite import TurnQuestion, question_about
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.providers import CallLimits, Completion, Prices, prices_of

@@ -1,6 +1,8 @@
 """Files of answers and labels: one JSON object a line."""
 
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,3 +17,9 @@ def append(path: Path, lines: list[str]) -> None:
     with path.open("a") as kept:
         kept.writelines(f"{line}\n" for line in lines)
     print(f"{len(lines)} labels were added to {path.name}")
+
+
+def fingerprint(text: str) -> str:
+    """Return a hash of the words of a text, without case, marks and white space; labels refer to sentences by it."""
+    words = " ".join(re.findall(r"\w+", text.lower()))
+    return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:12]

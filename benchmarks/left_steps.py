@@ -11,6 +11,7 @@ from pathlib import Path
 from training.examples import Example, examples
 
 from benchmarks.figures import Figure, keep
+from benchmarks.label_files import fingerprint
 from claude_mem_lite.compress.compose.next_steps import step_of
 
 MIN_PRECISION = 0.8
@@ -19,8 +20,8 @@ MIN_PRECISION = 0.8
 def figures_of(given: Sequence[Example]) -> list[Figure]:
     """Return precision and recall by sentence, and precision by turn."""
     marked = [(one.label.next_steps, found) for one in given for found in one.past.candidates]
-    stated = [found.fingerprint in left for left, found in marked if step_of(found)]
-    total = sum(found.fingerprint in left for left, found in marked)
+    stated = [fingerprint(found.text) in left for left, found in marked if step_of(found)]
+    total = sum(fingerprint(found.text) in left for left, found in marked)
     turns = [bool(one.label.next_steps) for one in given if any(map(step_of, one.past.candidates))]
     return [
         Figure("steps that readers saw too", _share(stated), "", floor=MIN_PRECISION, note=f"of {len(stated)}"),

@@ -19,9 +19,8 @@ from benchmarks.transcripts import Data
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.safety.positional_secrets import spots
 from claude_mem_lite.safety.prefilter import Signs
-from claude_mem_lite.safety.private_keys import JWT_SIGNS, KEY_SIGNS
 from claude_mem_lite.safety.redact import redact_json, texts_of
-from claude_mem_lite.safety.token_formats import formats
+from claude_mem_lite.safety.token_formats import JWT_SIGNS, KEY_SIGNS, formats
 
 ROUNDS = 5
 Given = TypeVar("Given")

@@ -30,9 +30,9 @@ from benchmarks.transcripts import Data, Query, plain_turns
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.rank_fusion import RULE, RankingRule
-from claude_mem_lite.search.snippets import rank_sessions
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.search_values import Filters
+from claude_mem_lite.worker.api.records import rank_sessions
 
 HITS = 200
 FOLDS = 5

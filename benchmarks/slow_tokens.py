@@ -9,14 +9,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from claude_mem_lite.safety import (
-    code_literals,
-    http_headers,
     named_secrets,
+    nearby_secrets,
     positional_secrets,
-    private_keys,
-    prose_secrets,
     secret_values,
     table_secrets,
+    token_formats,
     unescaped_view,
 )
 from claude_mem_lite.safety.redact import all_rules
@@ -49,11 +47,9 @@ SEPARATORS = (
 )
 _MODULES = (
     positional_secrets,
-    http_headers,
-    private_keys,
-    code_literals,
+    nearby_secrets,
+    token_formats,
     named_secrets,
-    prose_secrets,
     table_secrets,
     secret_values,
     unescaped_view,

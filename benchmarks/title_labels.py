@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.label_files import append, read_lines
+from benchmarks.label_files import append, fingerprint, read_lines
 from benchmarks.past_turns import PastTurn, past_turns
-from claude_mem_lite.compress.compose.candidates import fingerprint
 
 LABELS = Path(__file__).parent / "labels" / "titles.jsonl"
 _TITLE = re.compile(r"  (t\d+): (.+)")
@@ -78,7 +77,7 @@ def references(
         if set(titles.values()) - {0, 1, 2} or set(marks.values()) - {"y", "c", "n"}:
             raise ValueError(f"{name}: a headline is graded 0, 1 or 2, a sentence y, c or n")
         texts = shown.get(name, {})
-        hashes = {one.ref: one.fingerprint for one in past.candidates}
+        hashes = {one.ref: fingerprint(one.text) for one in past.candidates}
         told = {
             "project": past.project,
             "session": past.turn.session,

@@ -13,7 +13,7 @@ from pathlib import Path
 from training.examples import Example, examples
 from training.learn import learn
 
-from claude_mem_lite.compress.compose.candidates import fingerprint
+from benchmarks.label_files import fingerprint
 from claude_mem_lite.compress.compose.headline import of_commit
 from claude_mem_lite.compress.compose.judge import Judge, Judgement
 from claude_mem_lite.compress.compose.material import impersonal_sentence

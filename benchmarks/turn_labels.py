@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.label_files import append, read_lines
+from benchmarks.label_files import append, fingerprint, read_lines
 from benchmarks.past_turns import PastTurn, past_turns
-from claude_mem_lite.compress.compose.candidates import SentenceCandidate, fingerprint
+from claude_mem_lite.compress.compose.candidates import SentenceCandidate
 
 LABELS = Path(__file__).parent / "labels" / "turns.jsonl"
 KINDS = ("bugfix", "feature", "refactor", "decision", "discovery", "change")
@@ -124,7 +124,7 @@ def _referred(card: Mapping[str, object], by_ref: Mapping[str, SentenceCandidate
 
 
 def _ref(ref: str, by_ref: Mapping[str, SentenceCandidate]) -> str:
-    return f"{ref}:{by_ref[ref].fingerprint}"
+    return f"{ref}:{fingerprint(by_ref[ref].text)}"
 
 
 def main(arguments: Sequence[str]) -> int:

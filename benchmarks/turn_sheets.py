@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.past_turns import PastTurn, past_turns
-from claude_mem_lite.compress.rules.command_log import trail
+from claude_mem_lite.compress.rules.turn import trail
 from claude_mem_lite.compress.toolcalls.edits import describe, merge
 from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, FileEdited, open_tasks
 from claude_mem_lite.text import one_line, within

@@ -20,6 +20,7 @@ from training.examples import Example, examples
 from training.learn import learn
 
 from benchmarks.figures import Figure, keep
+from benchmarks.label_files import fingerprint
 from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge
 from claude_mem_lite.compress.compose.material import material_of
@@ -59,7 +60,7 @@ def outcome(one: Example, drafts: Sequence[Draft]) -> Outcome:
     """Compare what was made of a turn with what its reader said."""
     label = one.label
     carriers = {sha for card in label.cards for sha in card.carriers}
-    texts = [found.text for found in one.past.candidates if found.fingerprint in carriers]
+    texts = [found.text for found in one.past.candidates if fingerprint(found.text) in carriers]
     told = "\n".join(f"{draft.title} {draft.summary}" for draft in drafts)
     kinds = {card.kind for card in label.cards}
     return Outcome(

@@ -11,6 +11,7 @@ from claude_mem_lite.compress.lessons import candidates
 from training.examples import examples
 from training.learn import learn
 from training.lessons import learn_lessons
+from training.logistic import save_models
 from training.prompts import labelled_prompts
 
 
@@ -26,14 +27,14 @@ def main(arguments: Sequence[str]) -> int:
 def _turns(folders: Sequence[str]) -> Path:
     given = examples(map(Path, folders))
     print(f"{len(given)} labelled turns of {len({one.project for one in given})} projects")
-    judge.save(learn(given), judge.WEIGHTS)
+    save_models(vars(learn(given)), judge.WEIGHTS)
     return judge.WEIGHTS
 
 
 def _lessons(folders: Sequence[str]) -> Path:
     given = labelled_prompts(map(Path, folders))
     print(f"{len(given)} labelled prompts of {len({prompt.project for prompt in given})} projects")
-    learn_lessons(given).save(candidates.WEIGHTS)
+    save_models(vars(learn_lessons(given)), candidates.WEIGHTS)
     return candidates.WEIGHTS
 
 

@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 
 from benchmarks import title_labels, turn_labels
+from benchmarks.label_files import fingerprint
 from benchmarks.past_turns import PastTurn, past_turns
 from benchmarks.title_labels import TitleLabel
 from benchmarks.turn_labels import Card, Label
 
-from claude_mem_lite.compress.compose.candidates import fingerprint
 from claude_mem_lite.compress.compose.facts import TurnFacts, facts_of
 from claude_mem_lite.compress.compose.features import sentence_ngrams, turn_numbers
 from claude_mem_lite.compress.compose.headline import bare
@@ -63,7 +63,7 @@ class Example:
         needy = {sha for card in label.cards for sha in card.needs_context}
         heads = {at for card in label.cards for at in self._heads(card)}
         for at, one in enumerate(self.past.candidates):
-            sha = one.fingerprint
+            sha = fingerprint(one.text)
             role = carriers.get(sha, "") if one.source in _LABELLED else ""
             wanted = [float(bool(role)), *(float(role == name) for name in ROLES[1:6])]
             is_labelled = float(one.source in _LABELLED)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from claude_mem_lite.compress.compose.judge import KINDS, Judge
-from claude_mem_lite.compress.compose.titles import title_ngrams, title_rows, titles_of
-from claude_mem_lite.compress.compose.turn_features import (
+from claude_mem_lite.compress.compose.judge import (
+    KINDS,
+    Judge,
     headings_apart,
     heads,
     kind_ngrams,
@@ -16,6 +16,7 @@ from claude_mem_lite.compress.compose.turn_features import (
     probable_title,
     worth_numbers,
 )
+from claude_mem_lite.compress.compose.titles import title_ngrams, title_rows, titles_of
 from claude_mem_lite.compress.prose.linear_model import Linear
 from training.examples import Example
 from training.logistic import Matrix, fit, rows, vocabulary

@@ -1,11 +1,14 @@
 """Logistic regression by L-BFGS over sparse n-grams and dense numbers; numpy alone, the same result every time."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from claude_mem_lite.compress.prose.linear_model import Linear
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -123,3 +126,12 @@ def _preconditioned(gradient: Vector, moves: Sequence[tuple[Vector, Vector]]) ->
     for (step, change), share in zip(moves, reversed(shares), strict=True):
         found += (share - float(change @ found) / float(step @ change)) * step
     return found
+
+
+def save_models(models: Mapping[str, Linear], path: Path) -> None:
+    """Write models to a file, with weights of 16 bits."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for name, model in models.items():
+        arrays[f"{name}_words"] = np.frombuffer("\n".join(model.vocabulary).encode(), dtype=np.uint8)
+        arrays[f"{name}_weights"] = model.weights.astype(np.float16)
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]

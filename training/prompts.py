@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 from benchmarks import prompt_labels
+from benchmarks.label_files import fingerprint
 from benchmarks.prompt_labels import Lesson, PromptLabel
 from benchmarks.prompt_sheets import PastPrompt, past_prompts
 
-from claude_mem_lite.compress.compose.candidates import fingerprint
 from claude_mem_lite.compress.lessons.candidates import MAX_PARAGRAPH
 from claude_mem_lite.compress.lessons.user_voice import own_sentences
 

@@ -1,4 +1,4 @@
-"""Tests of `context/builder.py` and `context/layers/headlines.py`: content, order and limits of the start context."""
+"""Tests of `context/builder.py` and `context/layers/sessions.py`: content, order and limits of the start context."""
 
 import sqlite3
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tests of `context/file_hints.py` and `context/reason.py`: lines for an opened file, each with the reason that the
+"""Tests of `context/file_hints.py`: lines for an opened file, each with the reason that the
 memory gives."""
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.context.forecast import EditedFiles, Forecast, forecast
+from claude_mem_lite.context.project_setting import EditedFiles, Forecast, forecast
 
 OTHERS = tuple(EditedFiles("main", (f"other_{number}.py",)) for number in range(8))
 

@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.context.forecast import Forecast
-from claude_mem_lite.context.layer_runner import LayerCandidates
-from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.layers.layer import Item, Layer, LayerCandidates
 from claude_mem_lite.context.order import NO_ROOM
-from claude_mem_lite.context.project_setting import Setting
+from claude_mem_lite.context.project_setting import Forecast, Setting
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.selection import LayerSelection
 from claude_mem_lite.context.value_selection import FLOOR, NOT_WORTH_IT, select_by_value

@@ -8,6 +8,7 @@ from benchmarks.lessons import Scored, figures_of
 from benchmarks.prompt_labels import label_of, references
 from benchmarks.prompt_sheets import PastPrompt, sentences_of
 from training.lessons import learn_lessons
+from training.logistic import save_models
 from training.prompts import LabelledPrompt
 
 from claude_mem_lite.compress.lessons.candidates import Scorer, shipped_scorer
@@ -31,7 +32,7 @@ def test_a_scorer_learns_from_labelled_prompts_and_is_kept_in_a_file(tmp_path: P
     scorer = learn_lessons([labelled("shop"), labelled("till")])
     task, lesson = scorer.probabilities(labelled("shop").sentences, "I mocked it.")
     assert lesson > task
-    scorer.save(tmp_path / "scorer.npz")
+    save_models(vars(scorer), tmp_path / "scorer.npz")
     kept = Scorer.load(tmp_path / "scorer.npz").probabilities(labelled("shop").sentences, "I mocked it.")
     assert kept == pytest.approx([task, lesson], abs=0.01)
 

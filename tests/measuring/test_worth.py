@@ -4,14 +4,15 @@ import json
 
 import numpy as np
 import pytest
+from benchmarks.label_files import fingerprint
 from benchmarks.past_turns import PastTurn
 from benchmarks.turn_labels import LABELS, label_of, load, references
 from benchmarks.turn_sheets import sheet
 from benchmarks.worth import interval, outcome
 from training.examples import Example
-from training.logistic import fit, rows, vocabulary
+from training.logistic import fit, rows, save_models, vocabulary
 
-from claude_mem_lite.compress.compose.judge import Judge, save
+from claude_mem_lite.compress.compose.judge import Judge
 from claude_mem_lite.compress.compose.judge import load as load_judge
 from claude_mem_lite.compress.prose.linear_model import Linear
 from claude_mem_lite.models import Draft
@@ -37,7 +38,7 @@ def labelled() -> Example:
 def test_a_label_refers_to_sentences_by_number_and_hash_and_holds_no_text() -> None:
     (line,) = references([ANSWER], [PAST], "r1")
     assert "session alone" not in line
-    assert f"s1:{PAST.candidates[0].fingerprint}" in line
+    assert f"s1:{fingerprint(PAST.candidates[0].text)}" in line
 
 
 def test_an_answer_about_an_unknown_turn_or_with_an_unknown_kind_is_refused() -> None:
@@ -99,6 +100,11 @@ def test_a_logistic_model_learns_what_words_and_numbers_tell() -> None:
 def test_a_saved_judge_judges_as_before(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("judge") / "judge.npz"
     model = Linear({"fixed": 0, "done": 1}, np.array([[1.5], [-2.0], [0.5]], dtype=np.float32))
-    save(Judge(model, model, model, model), path)
+    save_models(vars(Judge(model, model, model, model)), path)
     assert load_judge(path).sentence.vocabulary == model.vocabulary
     assert np.allclose(load_judge(path).kind.weights, model.weights)
+
+
+def test_a_sentence_keeps_its_fingerprint_whatever_its_marks_and_case() -> None:
+    assert fingerprint("The **cart** was lost!") == fingerprint("the cart, was lost")
+    assert fingerprint("The cart was lost") != fingerprint("The cart was found")

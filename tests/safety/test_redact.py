@@ -1,4 +1,4 @@
-"""Tests of `safety/redact.py`, `safety/prefilter.py`, `safety/secret_values.py` and `safety/private_keys.py`: secrets
+"""Tests of `safety/redact.py`, `safety/prefilter.py`, `safety/secret_values.py` and `safety/token_formats.py`: secrets
 go, everything else stays."""
 
 import string

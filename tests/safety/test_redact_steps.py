@@ -13,7 +13,7 @@ from benchmarks.slow_tokens import repeated, texts
 
 from claude_mem_lite import safety
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.safety import code_literals, http_headers, named_secrets, prose_secrets
+from claude_mem_lite.safety import named_secrets, nearby_secrets
 from claude_mem_lite.safety.positional_secrets import Spot, spots
 from claude_mem_lite.safety.redact import redact, redact_json, rules_for
 from claude_mem_lite.safety.token_formats import Format, formats
@@ -47,7 +47,7 @@ def test_twice_the_text_takes_a_pattern_about_twice_the_steps(pattern: str) -> N
         assert twice <= 2.5 * once + 100, (unit, once, twice)
 
 
-@pytest.mark.parametrize("module", [named_secrets, http_headers, code_literals, prose_secrets])
+@pytest.mark.parametrize("module", [named_secrets, nearby_secrets])
 def test_what_is_matched_at_every_word_of_a_text_has_an_end(module: ModuleType) -> None:
     patterns = [one for one in vars(module).values() if isinstance(one, re.Pattern)]
     assert len(patterns) >= 4

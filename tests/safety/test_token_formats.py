@@ -1,4 +1,4 @@
-"""Tests of `safety/token_formats.py`, `safety/secret_commands.py`, `safety/secret_values.py`,
+"""Tests of `safety/token_formats.py`, `safety/redact.py`, `safety/secret_values.py`,
 `safety/table_secrets.py` and `safety/unescaped_view.py`: every form of secret goes, wherever it stands; similar text
 stays."""
 

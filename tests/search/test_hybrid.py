@@ -12,13 +12,13 @@ from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Location, Memory, Passage, SessionSummary
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.rank_fusion import RULE, RankingRule, fuse
-from claude_mem_lite.search.snippets import excerpt
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, vectors
 from claude_mem_lite.store.index.ranking import SCORING_LIMITS, ScoringLimits
 from claude_mem_lite.store.memory_queries import listed
+from claude_mem_lite.worker.api.records import excerpt
 from tests.support.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Location(project="example.org/me/other", name="other", root="/nowhere/other")

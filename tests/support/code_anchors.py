@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from claude_mem_lite.code.syntax.anchors import anchor_to
-from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, CodeChange, Symbol, compare
+from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, CodeChange, Symbol, anchor_to, compare
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.symbols import read_symbols
 

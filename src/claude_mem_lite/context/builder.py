@@ -7,8 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.layer_runner import OVERTIME, Connect, LayerCandidates, run_layers
-from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.layers.layer import OVERTIME, Connect, Item, Layer, LayerCandidates, run_layers
 from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.presets import BALANCED, LAST_RESORT, Preset
 from claude_mem_lite.context.project_setting import Setting, detect

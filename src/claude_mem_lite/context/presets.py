@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from claude_mem_lite.config import RESERVE, Config
-from claude_mem_lite.context.layers import code_changes, handoff, headlines, knowledge, observations, session_codes
+from claude_mem_lite.context.layers import code_changes, handoff, knowledge, observations, session_codes, sessions
 from claude_mem_lite.context.layers.layer import Find, Layer
 from claude_mem_lite.errors import ConfigError
 
 # Header and function of every layer.
 LAYERS: dict[str, tuple[str, Find]] = {
     "handoff": ("## Where the last session stopped", handoff.handoff_items),
-    "sessions": ("## Last sessions", headlines.sessions_by_value),
-    "session index": ("## Last sessions", headlines.session_index),
+    "sessions": ("## Last sessions", sessions.sessions_by_value),
+    "session index": ("## Last sessions", sessions.session_index),
     "project": ("## Known about this project", knowledge.project_knowledge),
     "universal": ("## Known everywhere", knowledge.universal_knowledge),
     "language": ("## Known about its language", knowledge.language_knowledge),

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.layer_runner import LayerCandidates
-from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.layers.layer import Item, Layer, LayerCandidates
 from claude_mem_lite.context.order import NO_ROOM
 from claude_mem_lite.context.render import estimate_tokens, fits
 

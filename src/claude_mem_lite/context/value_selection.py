@@ -1,17 +1,16 @@
 """Selection by value: the lines with the highest value per token first, as long as the value is above a floor.
 
 The value of a line is the share of the coming work that the line is expected to help with: a worth of the line itself,
-and the forecast for files not covered by earlier lines (forecast.py). docs/context.md has the rules and the choice of
-the floor."""
+and the forecast for files not covered by earlier lines (project_setting.py). docs/context.md has the rules and the
+choice of the floor."""
 
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from claude_mem_lite.context.forecast import Forecast
-from claude_mem_lite.context.layer_runner import LayerCandidates
-from claude_mem_lite.context.layers.layer import Item
+from claude_mem_lite.context.layers.layer import Item, LayerCandidates
 from claude_mem_lite.context.order import NO_ROOM, format_number
+from claude_mem_lite.context.project_setting import Forecast
 from claude_mem_lite.context.render import estimate_tokens, fits
 from claude_mem_lite.context.selection import Assemble, LayerSelection, candidate_groups, covering_layer
 from claude_mem_lite.context.similarity import StemmedText

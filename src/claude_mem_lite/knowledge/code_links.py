@@ -14,8 +14,15 @@ from claude_mem_lite.code.freshness.cache_tables import simple_of, stem_of
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.source_files import find_tracked, is_no_project, own_entries
 from claude_mem_lite.code.freshness.working_tree import WorkingTree, is_path_within
-from claude_mem_lite.code.syntax.anchors import MAX_CODE_ANCHORS, CodeAnchor, read_anchor, written
-from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, Symbol
+from claude_mem_lite.code.syntax.changes import (
+    ABSENT,
+    MAX_CODE_ANCHORS,
+    PRESENT,
+    CodeAnchor,
+    Symbol,
+    read_anchor,
+    written,
+)
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.compress.prose.mentions import files_named, names_in
 from claude_mem_lite.deadline import Deadline

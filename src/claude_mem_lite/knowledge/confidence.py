@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.compress.toolcalls.repairs import recorded_commands
 from claude_mem_lite.models import FOREIGN_ORIGINS, MAX_FACTS, Kind, Memory, without_request
 from claude_mem_lite.store import memories, memory_links, retirements

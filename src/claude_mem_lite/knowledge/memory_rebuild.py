@@ -19,7 +19,7 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.knowledge import confidence, correction_context, handoffs, remember, turn_events, turn_replacement
+from claude_mem_lite.knowledge import confidence, correction_context, handoffs, remember, turn_events, turn_rewrite
 from claude_mem_lite.knowledge.lessons import collection
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.knowledge.turn_events import location_then, stored_turn
@@ -141,7 +141,7 @@ def _put_work(db: sqlite3.Connection, composed: _Composed, work: Sequence[Memory
     key, old = composed.turn.key, memory_queries.of_turn(db, composed.turn.key)
     settled = {memory.id for memory in old if _is_settled(db, memory)}
     unsettled = [memory for memory in old if memory.id not in settled]
-    paired = _with_first_work(turn_replacement.pair(old, work), unsettled, work)
+    paired = _with_first_work(turn_rewrite.pair(old, work), unsettled, work)
     ids, stored, kept = memory_queries.free_ids(db, key), [], set()
     for position, memory in enumerate(work):
         before = paired.get(position)
@@ -172,8 +172,8 @@ def _is_settled(db: sqlite3.Connection, memory: Memory) -> bool:
 def _with_first_work(paired: dict[int, Memory], old: Sequence[Memory], new: Sequence[Memory]) -> dict[int, Memory]:
     """Add the first work memories of before and now as a pair, if neither has a pair."""
     taken = {memory.id for memory in paired.values()}
-    was = next((memory for memory in old if turn_replacement.place_of(memory) == "work"), None)
-    now = next((at for at, memory in enumerate(new) if turn_replacement.place_of(memory) == "work"), None)
+    was = next((memory for memory in old if turn_rewrite.place_of(memory) == "work"), None)
+    now = next((at for at, memory in enumerate(new) if turn_rewrite.place_of(memory) == "work"), None)
     is_free = was is not None and was.id not in taken and now is not None and now not in paired
     return {**paired, now: was} if is_free and was is not None and now is not None else paired
 

@@ -8,8 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
-from claude_mem_lite.code.syntax.anchors import MAX_CODE_ANCHORS, anchor_to
-from claude_mem_lite.code.syntax.changes import PRESENT, CodeChange
+from claude_mem_lite.code.syntax.changes import MAX_CODE_ANCHORS, PRESENT, CodeChange, anchor_to
 from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from claude_mem_lite.safety import code_literals, prose_secrets
-from claude_mem_lite.safety.http_headers import HeaderMatch, Secret, authorization_at, cookie_at, scheme_at
+from claude_mem_lite.safety import nearby_secrets
+from claude_mem_lite.safety.nearby_secrets import HeaderMatch, Secret, authorization_at, cookie_at, scheme_at
 from claude_mem_lite.safety.positional_secrets import MARK
 from claude_mem_lite.safety.secret_values import (
     MAX_JUDGED,
@@ -90,7 +90,7 @@ _SQL = re.compile(r"(?i)(password)([ \t]{1,4}(?:=[ \t]{0,4})?')([^'\n\\]{3,200})
 _MINE = re.compile(r"(?i)(?:\b|(?<=\\n))(?:my|our|mein|unser)\b[\w ]{0,30}$")
 _WORDS_TO_FIND = (
     *("pass", "pw", "secret", "token", "cred", "key", "bearer", "basic", "authorization", "cookie"),
-    *prose_secrets.WORDS,
+    *nearby_secrets.WORDS,
 )
 _CROWD = 8
 _CHARACTERS_PER_NAME = 14
@@ -112,9 +112,9 @@ def words_in(lower: str) -> list[str]:
     """Return the words of names and headers in a lower-case text."""
     words = [word for word in _WORDS_TO_FIND if word in lower]
     if "assword" in lower:
-        words += (word for word in code_literals.EXPECTED if word in lower)
+        words += (word for word in nearby_secrets.EXPECTED if word in lower)
     if "\\u" in lower or "&" in lower:  # words in escapes are found in the unescaped view
-        words += (word for word in (*prose_secrets.WORDS, *code_literals.EXPECTED) if word not in words)
+        words += (word for word in (*nearby_secrets.WORDS, *nearby_secrets.EXPECTED) if word not in words)
     return words
 
 
@@ -212,8 +212,8 @@ def _read(text: str, lower: str, at: int) -> HeaderMatch | None:
         return authorization_at(text, at)
     if lower.startswith("cookie", at):
         return cookie_at(text, at)
-    if lower.startswith(code_literals.EXPECTED, at):
-        secret = code_literals.sent_at(text, at)
+    if lower.startswith(nearby_secrets.EXPECTED, at):
+        secret = nearby_secrets.sent_at(text, at)
     else:
         named = _NAMED.match(text, at)
         secret = _value_at(text, lower, at, named) if named else None
@@ -234,9 +234,9 @@ def _around(text: str, lower: str, at: int) -> FoundSecret:
         if _NAME_GOES_ON.match(after) and "(" not in after:
             return None
         is_key = not lower.startswith("key", at) or _KEY_BEFORE.search(lower, max(0, at - 14), at)
-        if is_key and (secret := code_literals.literal_at(text, at, word.end(), word[0])):
+        if is_key and (secret := nearby_secrets.literal_at(text, at, word.end(), word[0])):
             return secret
-    return prose_secrets.password_at(text, at)
+    return nearby_secrets.password_at(text, at)
 
 
 def _value_at(text: str, lower: str, at: int, named: re.Match[str]) -> FoundSecret:

@@ -1,7 +1,8 @@
 """Removal of secrets from text, before any database or model gets it; paths, ids and hashes stay.
 
 Called by the worker for every event. Never raises and never reports secrets. The rules that an event needs are selected
-once for all of its texts: most events need none."""
+once for all of its texts: most events need none. Commands that print nothing but a secret, without a name or a format,
+are known by a list."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,12 +13,30 @@ from claude_mem_lite.models import JsonValue
 from claude_mem_lite.safety.named_secrets import is_secret_member, is_secret_name, small, without_named, words_in
 from claude_mem_lite.safety.positional_secrets import MARK, Spot, spots
 from claude_mem_lite.safety.prefilter import Signs
-from claude_mem_lite.safety.private_keys import JWT_SIGNS, KEY_SIGNS, without_jwts, without_keys
-from claude_mem_lite.safety.secret_commands import SIGNS as REVEALING_SIGNS
-from claude_mem_lite.safety.secret_commands import is_bare, prints_secret, without_revealed
 from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_password_name, is_worth_finding, looks_real
-from claude_mem_lite.safety.token_formats import Format, formats
+from claude_mem_lite.safety.token_formats import JWT_SIGNS, KEY_SIGNS, Format, formats, without_jwts, without_keys
+from claude_mem_lite.safety.unescaped_view import UnescapedView, body_of_line
 
+# Parts of a command, in this order. Plain literals, because every text is searched for them.
+_REVEALING_COMMANDS: tuple[tuple[str, ...], ...] = (
+    *(("kubectl ", "secret", f"base64 {flag}") for flag in ("-d", "-D", "--decode")),
+    *(("kubectl create token",), ("kubeadm token create",), ("vault ", "-field"), ("vault print token",)),
+    *(("op read ",), ("op item get ", "--fields"), ("op item get ", "--reveal"), ("pass show ",), ("bw get password",)),
+    *(("lpass show ",), ("keyring get ",), ("secret-tool lookup ",), ("find-generic-password ", "-w")),
+    *(("find-internet-password ", "-w"), ("get-secret-value ", "SecretString"), ("get-parameter", "--with-decryption")),
+    *(("ecr get-login-password",), ("secrets versions access ",), ("print-access-token",), ("print-identity-token",)),
+    *(("keyvault secret show ", "value"), ("account get-access-token",), ("gh auth token",), ("heroku config:get ",)),
+    *(("doppler secrets get ", "--plain"), ("terraform output ", "-raw", "password"), ("cat ", "/run/secrets/")),
+    *(("terraform output ", "-raw", "secret"), ("terraform output ", "-raw", "token"), ("cat ", ".vault-token")),
+    *((command, name) for command in ("printenv ", "echo $", 'echo "$') for name in ("PASSWORD", "TOKEN", "SECRET")),
+    *(("openssl rand ",), ("pwgen ",), ("sops ", "-d"), ("chamber read ", "-q")),
+)  # fmt: skip
+REVEALING_SIGNS = tuple({f"{parts[0]}." for parts in _REVEALING_COMMANDS})
+_MAX_LINES = 3
+_MAX_OUTPUT = 8_000
+_MAX_COMMAND = 2_000
+_MIN_SECRET = 6
+_PROMPTS = "$#>%"
 _KEYS, _JWTS, _REVEALING, _FIRST_RULE = 0, 1, 2, 3
 _MIN_LENGTH = 8
 # Colours hide a token found by `grep`, and are removed later on.
@@ -256,3 +275,70 @@ def _without_password(user: str, rules: RedactionRules) -> str:
         return user
     rules.removed.add(password)
     return name + colon + MARK
+
+
+def prints_secret(command: str) -> bool:
+    """Return whether a command prints nothing but a secret."""
+    return any(_has(command[:_MAX_COMMAND], parts) for parts in _REVEALING_COMMANDS)
+
+
+def is_bare(output: str) -> bool:
+    """Return whether an output is a few words without blanks, each on its own line."""
+    if len(output) > _MAX_OUTPUT:
+        return False
+    words, lines = output.split(), output.strip().splitlines()
+    return 0 < len(words) <= _MAX_LINES and len(words) == len(lines) and len(output.strip()) >= _MIN_SECRET
+
+
+def without_revealed(text: str, removed: set[str]) -> str:
+    """Return the text without the line below such a command."""
+    view = UnescapedView(text)
+    parts: list[str] = []
+    done = 0
+    for start, end in _revealed(view.text):
+        removed.add(view.text[start:end])
+        start, end = view.original(start, end)
+        if start >= done:
+            parts += (text[done:start], "[redacted:secret]")
+            done = end
+    return "".join(parts) + text[done:] if parts else text
+
+
+def _revealed(text: str) -> list[tuple[int, int]]:
+    return sorted({span for parts in _REVEALING_COMMANDS for span in _below(text, parts)})
+
+
+def _below(text: str, parts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    at = text.find(parts[0])
+    while at >= 0:
+        end = text.find("\n", at, at + _MAX_COMMAND)
+        if end < 0:
+            at = text.find(parts[0], at + _MAX_COMMAND)
+            continue
+        line = text[max(0, at - 200) : at].rpartition("\n")[2]
+        is_shown = any(prompt in line for prompt in _PROMPTS)
+        if is_shown and _has(text[at:end], parts) and (span := _only_word(text, end + 1)):
+            yield span
+        at = text.find(parts[0], end)
+
+
+def _only_word(text: str, start: int) -> tuple[int, int] | None:
+    """Return the only word of a line."""
+    end = text.find("\n", start, start + _MAX_COMMAND)
+    end = end if end >= 0 else min(len(text), start + _MAX_COMMAND)
+    start = body_of_line(text, start, end)
+    word = text[start:end].strip().split('"')[0].split("<")[0].rstrip("'\\`")
+    if len(word) < _MIN_SECRET or any(map(str.isspace, word)):
+        return None
+    start = text.index(word, start)
+    return start, start + len(word)
+
+
+def _has(line: str, parts: tuple[str, ...]) -> bool:
+    at = 0
+    for part in parts:
+        at = line.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True

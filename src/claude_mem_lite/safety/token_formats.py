@@ -1,8 +1,10 @@
-"""Secrets known by their format: tokens of well-known services, listed in `token_formats.toml`.
+"""Secrets known by their format: tokens of well-known services, listed in `token_formats.toml`, private keys and signed
+tokens, whole or cut off at either end.
 
 Called by `redact` for every text of an event. Every pattern takes time in proportion to the text: `re` lets no other
 thread run meanwhile, so a slow pattern would stop the whole worker."""
 
+import binascii
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -11,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from claude_mem_lite.safety.prefilter import compiled
+from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_mixed_up
 
 # Start of a token: not inside a word, but behind an escape ("\nghp_…" in a string that holds JSON, %3D, \u003d).
 _EDGES = (r"(?<![A-Za-z0-9_]{})", r"(?<=\\[nrt]{})", r"(?<=%[0-9A-F][0-9A-F]{})", r"(?<=\\u00[0-9a-f][0-9a-f]{})")
@@ -131,3 +134,164 @@ _TESTS: Mapping[str, Test] = {
     "no_data": _is_no_data,
     "bot_token": _is_bot_token,
 }
+
+
+_MARK = "[redacted:private-key]"
+_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
+_BEGIN_KEY = re.compile(rf"-----BEGIN {_NAME}-----|---- BEGIN {_NAME} ----")
+_END_KEY = re.compile(rf"-----END {_NAME}-----|---- END {_NAME} ----")
+_KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{20,}")
+# The next line of a key, behind the prefix of a listing, a log, a search or an escape.
+_KEY_LINE = re.compile(r"[^\x00]{0,100}?(?<![A-Za-z0-9+/])([A-Za-z0-9+/]{16,}+={0,2})")
+_KEY_HEADER = re.compile(r"[^\x00]{0,100}?(?:Proc-Type|DEK-Info|Version|Comment): ?[^\r\n\\]{0,100}")
+_MAX_HEADERS = 4
+_WHOLE_LINE = 48
+_KEY_END = re.compile(r"(?:[\r\n\x1e]|\\{1,15}[rn]){1,4}[ \t\d→+|>\"',-]{0,12}[A-Za-z0-9+/]{1,15}={0,2}(?![\w+/(.:=-])")
+_TAIL_LINE = re.compile(r"[ \t\d→+|\"',-]{0,12}([A-Za-z0-9+/=]+)[ \t\"',]*|[ \t\d→+|\"',-]{0,12}")
+_SHORT_LINES = 6  # with the breaks between them
+_CUT_LINE = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}+={0,2}$")
+_LINE_BREAKS = re.compile(r"((?:\r|\n|\\r|\\n|\x1e)+)")
+_MAX_KEY_LENGTH = 64_000
+
+# Beginnings of key bodies without a BEGIN line: PKCS#8 of RSA and of curves, PKCS#1, SEC 1, OpenSSH.
+_BODIES = (
+    "BgkqhkiG9w0BAQEFAASC", "BgkqhkiG9w0BBQ0w", "AgEAMBMGByqGSM49", "AgEAMBAGByqGSM49", "MC4CAQAwBQYDK2V",
+    "IBAAKC", "MHcCAQEEI", "MIGkAgEBBD", "b3BlbnNzaC1rZXktdjE",
+)  # fmt: skip
+_MORE_LINES = r"(?:(?:[\r\n\x1e]|\\[rn]){1,4}[ \t\d→+|\"',-]{0,12}[A-Za-z0-9+/]{16,}+={0,2})*+"
+_BODY = (
+    r"(?:[A-Za-z0-9+/]{2,16}(?:BgkqhkiG9w0BAQEFAASC|BgkqhkiG9w0BBQ0w|AgEAMB[MA]GByqGSM49)|MC4CAQAwBQYDK2V"
+    r"|MII[A-Za-z0-9+/]{3}IBAAKC|MHcCAQEEI|MIGkAgEBBD|b3BlbnNzaC1rZXktdjE)[A-Za-z0-9+/]{30,}+={0,2}" + _MORE_LINES
+)
+_PUTTY = r"(Private-Lines: \d{1,3})(?:(?:[\r\n\x1e]|\\[rn]){1,4}[ \t\d→+|\"',-]{0,12}[A-Za-z0-9+/=]{16,}+)++"
+_ENCODED = r"(LS0tLS1CRUdJTi[A-Za-z0-9+/]{20,}+)={0,2}" + _MORE_LINES
+_JWK_MEMBER = r"(\\{0,3}\"(?:d|p|q|dp|dq|qi|k)\\{0,3}\"\s{0,4}:\s{0,4}\\{0,3}\")[A-Za-z0-9_-]{20,}"
+
+KEY_SIGNS = (
+    "private key", "mii", "mig", "MHcCAQEEI", "MC4CAQAwBQYDK2V", "b3BlbnNzaC1rZXktdjE", "Private-Lines:",
+    "LS0tLS1CRUdJTi", "kty.",
+)  # fmt: skip
+JWT_SIGNS = ("eyJ",)
+
+_JWT_EDGE = re.compile(edge())
+_JWT = re.compile(r"([A-Za-z0-9_-]{11,}+)((?:\.[A-Za-z0-9_-]*+){2,4})?")
+
+
+def without_keys(text: str) -> str:
+    """Return the text without private keys, in any wrapping."""
+    if "PRIVATE KEY" in text:
+        text = _without_pem(text)
+    if any(body in text for body in _BODIES):
+        text = compiled(_BODY).sub(_MARK, text)
+    if "Private-Lines:" in text:
+        text = compiled(_PUTTY).sub(rf"\1 {_MARK}", text)
+    if "LS0tLS1CRUdJTi" in text:
+        text = compiled(_ENCODED).sub(_encoded_key, text)
+    if 'kty"' in text or 'kty\\"' in text:
+        text = compiled(_JWK_MEMBER).sub(rf"\1{_MARK}", text)
+    return text
+
+
+def without_jwts(text: str) -> str:
+    """Return the text without JSON web tokens, signed or encrypted."""
+    parts: list[str] = []
+    done = 0
+    at = text.find("eyJ")
+    while at >= 0:
+        end = at + 3
+        if _JWT_EDGE.match(text, at) and (match := _JWT.match(text, at)):
+            # A part without a following dot is skipped whole, because it may repeat its beginning ("-eyJ-eyJ…").
+            end = match.end()
+            if match[2] and any(len(part) >= 8 for part in match[2].split(".")):
+                parts += (text[done:at], "[redacted:jwt]")
+                done = end
+        at = text.find("eyJ", end)
+    return "".join(parts) + text[done:] if parts else text
+
+
+def _encoded_key(match: re.Match[str]) -> str:
+    """Return a mark for a PEM key in base64, as in a kubeconfig; certificates stay."""
+    whole = min(len(match[1]) // 4 * 4, 80)
+    return _MARK if b"PRIVATE KEY" in binascii.a2b_base64(match[1][:whole]) else match[0]
+
+
+def _without_pem(text: str) -> str:
+    """Return the text without PEM blocks, whole or cut off at either end; a header without a body is no secret."""
+    parts: list[str] = []
+    at = 0
+    begin, end = _BEGIN_KEY.search(text), _END_KEY.search(text)
+    while begin:
+        if begin.start() < at:
+            begin = _BEGIN_KEY.search(text, at)
+            continue
+        following = _BEGIN_KEY.search(text, begin.end())
+        parts.append(_without_tails(text[at : begin.start()]))
+        while end and end.start() < begin.end():
+            end = _END_KEY.search(text, end.end())
+        limit = min(begin.end() + _MAX_KEY_LENGTH, following.start() if following else len(text))
+        if end and end.start() < limit and _KEY_BODY.search(text, begin.end(), end.start()):
+            at = end.end()
+        else:
+            at = _end_of_lines(text, begin.end())
+        parts.append(_MARK if at > begin.end() else begin[0])
+        begin = following
+    parts.append(_without_tails(text[at:]))
+    return "".join(parts)
+
+
+def _end_of_lines(text: str, start: int) -> int:
+    """Return the end of a key's body without an END line; `start` if no body follows."""
+    at = _after_headers(text, start)
+    max_length = 0
+    while (line := _KEY_LINE.match(text, at)) and _is_line_of_key(line[1]):
+        at = line.end()
+        max_length = max(max_length, len(line[1]))
+        if len(line[1]) < max_length:
+            break  # only the last line of a key is shorter than the others
+    if max_length and (last := _KEY_END.match(text, at)):
+        at = last.end()
+    return at if max_length else start
+
+
+def _is_line_of_key(line: str) -> bool:
+    """Return whether a line is base64 of random data; a short line may be a name in code."""
+    is_mixed = line.lower() != line and line.upper() != line and has_digit_and_letter(line)
+    return is_mixed if len(line) >= _WHOLE_LINE else is_mixed_up(line)
+
+
+def _after_headers(text: str, at: int) -> int:
+    """Return the end of the headers of an encrypted key."""
+    for _ in range(_MAX_HEADERS):
+        if not (header := _KEY_HEADER.match(text, at)):
+            break
+        at = header.end()
+    return at
+
+
+def _without_tails(text: str) -> str:
+    """Return the text without the lines before an END line whose BEGIN line is missing."""
+    parts: list[str] = []
+    at = 0
+    for end in _END_KEY.finditer(text) if "PRIVATE KEY" in text else ():
+        start = _start_of_lines(text, at, end.start())
+        parts += (text[at:start], _MARK) if start < end.start() else (text[at : end.end()],)
+        at = end.end()
+    return "".join(parts) + text[at:] if parts else text
+
+
+def _start_of_lines(text: str, begin: int, end: int) -> int:
+    """Return the start of a key's body that stops at `end`, not before `begin`; `end` without a body."""
+    pieces = _LINE_BREAKS.split(text[begin:end])  # lines, and the breaks between them
+    count = len(pieces)
+    while count and (count % 2 == 0 or _is_of_key(pieces[count - 1], is_last=count > len(pieces) - _SHORT_LINES)):
+        count -= 1
+    body = pieces[count + count % 2 :]
+    if count and (first := _CUT_LINE.search(pieces[count - 1])):
+        body = [first[0], *pieces[count:]]
+    return end - sum(map(len, body)) if any(_KEY_BODY.search(piece) for piece in body) else end
+
+
+def _is_of_key(line: str, *, is_last: bool) -> bool:
+    """Return whether a line belongs to a key; only the last lines may be short, with the checksum."""
+    match = _TAIL_LINE.fullmatch(line)
+    return match is not None and (is_last or len(match[1] or "") >= 16)

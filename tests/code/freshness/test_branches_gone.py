@@ -1,5 +1,4 @@
-"""Tests of `code/freshness/branch_visibility.py` and `code/freshness/branch_state.py`: memories of deleted branches,
-with repositories of the real git."""
+"""Tests of `code/freshness/branch_visibility.py`: memories of deleted branches, with repositories of the real git."""
 
 from pathlib import Path
 

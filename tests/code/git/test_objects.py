@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.code.git.commits import Commits, Trees
-from claude_mem_lite.code.git.objects import Objects
-from claude_mem_lite.code.git.packs import apply_delta
+from claude_mem_lite.code.git.objects import Objects, apply_delta
 from claude_mem_lite.deadline import NEVER
 from tests.code.git.opening import after_checks, opened
 from tests.support.git_repositories import Checkout, make_checkout, many_files

@@ -11,14 +11,14 @@ import pytest
 
 from claude_mem_lite import project_config
 from claude_mem_lite.code.git.safe_files import read_bytes
-from claude_mem_lite.code.manifests import commands, facts, manifest_files, role
+from claude_mem_lite.code.manifests import facts, manifest_files, role
 from claude_mem_lite.code.manifests.facts import read_facts
 from claude_mem_lite.code.manifests.manifest_files import LARGEST_BYTES, ManifestFolder
 from claude_mem_lite.project_config import is_modest
 from tests.docs.pages import ROOT
 from tests.support.regex_steps import Steps
 
-MODULES = (commands, facts, role, manifest_files, manifest_files, role, project_config)
+MODULES = (facts, role, manifest_files, project_config)
 PATTERNS = {one.pattern for module in MODULES for one in vars(module).values() if isinstance(one, re.Pattern)}
 UNITS = (
     " ", "\t", "\n", "a", "a ", "a.", "a/", "a-", "/", "-", ".", "(", "[", '"', "'", "\\", '\\"""\n', "\\'''\n", "=",

@@ -1,4 +1,4 @@
-"""Tests of `code/syntax/changes.py` and `code/syntax/definition_text.py`: two states of a file give the changes of
+"""Tests of `code/syntax/changes.py` and `code/syntax/symbols.py`: two states of a file give the changes of
 functions and classes."""
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tests of `compress/compose/composer.py`, `compress/compose/features.py`, `compress/compose/turn_features.py`,
+"""Tests of `compress/compose/composer.py`, `compress/compose/features.py`, `compress/compose/judge.py`,
 `compress/compose/facts.py` and `compress/compose/fix_cards.py`: candidates, headlines, and memories of whole
 turns with the shipped judge."""
 
@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_mem_lite.compress.compose import facts, headline
-from claude_mem_lite.compress.compose.candidates import candidates_of, fingerprint, plan_headings
+from claude_mem_lite.compress.compose.candidates import candidates_of, plan_headings
 from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose
 from claude_mem_lite.compress.compose.headline import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
 from claude_mem_lite.compress.compose.material import impersonal_sentence, material_of
 from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.prose.sentence_types import states_decision
-from claude_mem_lite.compress.rules.command_log import MAX_LOG, log_of
+from claude_mem_lite.compress.rules.turn import MAX_LOG, log_of
 from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Ran
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
@@ -64,11 +64,6 @@ def test_sentences_are_numbered_by_their_source() -> None:
     assert by_ref["s2"].under == "Cause"
     assert by_ref["s4"].lead == "It had no key"
     assert by_ref["p1"].text == "Carts that last"
-
-
-def test_a_sentence_keeps_its_fingerprint_whatever_its_marks_and_case() -> None:
-    assert fingerprint("The **cart** was lost!") == fingerprint("the cart, was lost")
-    assert fingerprint("The cart was lost") != fingerprint("The cart was found")
 
 
 def test_the_heading_of_a_plan_is_read_from_the_prompt_that_orders_it() -> None:

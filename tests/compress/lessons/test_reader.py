@@ -1,6 +1,5 @@
-"""Tests of `compress/lessons/reader.py`, `compress/lessons/statement.py`, `compress/lessons/german.py`,
-`compress/lessons/chinese.py` and `agents/claude_code.py`: lessons in prompts, sentence by sentence, with kind and
-title."""
+"""Tests of `compress/lessons/reader.py`, `compress/lessons/statement.py`, `compress/lessons/other_languages.py`
+and `agents/claude_code.py`: lessons in prompts, sentence by sentence, with kind and title."""
 
 import pytest
 from training.prompts import written_sentences

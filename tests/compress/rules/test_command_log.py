@@ -1,6 +1,6 @@
 """What the commands of a turn came to, one line each."""
 
-from claude_mem_lite.compress.rules.command_log import trail
+from claude_mem_lite.compress.rules.turn import trail
 from claude_mem_lite.compress.toolcalls.steps import Step
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.models import Event

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.rules.command_log import log_of
 from claude_mem_lite.compress.rules.session_summary import summarize
-from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.compress.rules.turn import fold, log_of
 from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.models import Draft, Event, JsonObject, SymbolChange, Turn
 from tests.support import commit_turns

@@ -1,7 +1,14 @@
 """What ties memories to the code they tell of."""
 
-from claude_mem_lite.code.syntax.anchors import MAX_CODE_ANCHORS, CodeAnchor, anchor_to, read_anchor
-from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, CodeChange
+from claude_mem_lite.code.syntax.changes import (
+    ABSENT,
+    MAX_CODE_ANCHORS,
+    PRESENT,
+    CodeAnchor,
+    CodeChange,
+    anchor_to,
+    read_anchor,
+)
 from claude_mem_lite.compress.rules.turn import anchored
 from claude_mem_lite.models import Draft, SymbolChange
 

@@ -1,4 +1,4 @@
-"""Tests of `compress/toolcalls/edits.py` and `compress/toolcalls/definition_lines.py`: changed files and functions."""
+"""Tests of `compress/toolcalls/edits.py`: changed files and functions."""
 
 import pytest
 

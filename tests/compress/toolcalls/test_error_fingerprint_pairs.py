@@ -1,4 +1,4 @@
-"""Tests of `compress/toolcalls/error_fingerprints.py` and `compress/toolcalls/multiline_errors.py`: pairs of whole
+"""Tests of `compress/toolcalls/error_fingerprints.py` and `compress/toolcalls/diagnostics.py`: pairs of whole
 outputs of failed calls."""
 
 import pytest

@@ -2,9 +2,9 @@
 
 import pytest
 
+from claude_mem_lite.compress.toolcalls.commands import read_shell_edits
 from claude_mem_lite.compress.toolcalls.edits import describe
 from claude_mem_lite.compress.toolcalls.payload_fields import Folder
-from claude_mem_lite.compress.toolcalls.shell_edits import read_shell_edits
 from tests.support.turns import CWD
 
 

@@ -8,8 +8,7 @@ from datetime import timedelta
 
 from claude_mem_lite.code.freshness.checkout_view import ChangeState
 from claude_mem_lite.code.freshness.verdicts import Freshness
-from claude_mem_lite.code.syntax.anchors import CodeAnchor, written
-from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
+from claude_mem_lite.code.syntax.changes import ABSENT, CodeAnchor, CodeChange, written
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.presets import BALANCED, BY_LAYERS, Preset, make_preset
 from claude_mem_lite.context.request import ContextRequest

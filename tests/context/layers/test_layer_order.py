@@ -1,4 +1,4 @@
-"""Tests of `context/layers/observations.py`, `context/layers/contradictions.py` and `context/layer_runner.py`: layers
+"""Tests of `context/layers/observations.py`, `context/layers/contradictions.py` and `context/layers/layer.py`: layers
 run in turn, by priority, with each memory once and every choice explained."""
 
 import sqlite3
@@ -12,8 +12,7 @@ import pytest
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.layer_runner import turns_s
-from claude_mem_lite.context.layers.layer import Item, Layer
+from claude_mem_lite.context.layers.layer import Item, Layer, turns_s
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset, make_preset
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import ContextRequest

@@ -9,11 +9,16 @@ import pytest
 
 from claude_mem_lite.context.eligibility import Eligibility
 from claude_mem_lite.context.prompt import answers, scoring
-from claude_mem_lite.context.prompt.answers import FLOOR, MAX_ANSWERS, sureness
+from claude_mem_lite.context.prompt.answers import (
+    FLOOR,
+    MAX_ANSWERS,
+    MAX_LENGTH,
+    is_question,
+    sentences_about,
+    sureness,
+)
 from claude_mem_lite.context.prompt.builder import PromptContext, build_for_prompt
-from claude_mem_lite.context.prompt.excerpts import sentences_about
 from claude_mem_lite.context.prompt.keywords import defaults, read
-from claude_mem_lite.context.prompt.questions import MAX_LENGTH, is_question
 from claude_mem_lite.context.prompt.scoring import Floor
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import atomic

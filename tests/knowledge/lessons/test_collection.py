@@ -1,4 +1,4 @@
-"""Tests of `knowledge/lessons/collection.py`, `knowledge/lessons/evidence.py`, `knowledge/repeated_text.py` and
+"""Tests of `knowledge/lessons/collection.py`, `knowledge/repeated_text.py` and
 `store/rebuilds.py`: lesson candidates in the store: lookup, and effects of forgetting."""
 
 from dataclasses import replace

@@ -1,5 +1,5 @@
-"""Tests of `worker/models/scheduler.py`, `worker/models/call_pool.py`, `knowledge/model_rewrite.py`,
-`knowledge/turn_events.py`, `knowledge/turn_replacement.py` and `inbox/event_history.py`: rules first, the model's
+"""Tests of `worker/models/scheduler.py`, `worker/models/call_pool.py`, `knowledge/turn_rewrite.py`,
+`knowledge/turn_events.py`, `knowledge/turn_rewrite.py` and `inbox/event_history.py`: rules first, the model's
 version later; in order, once, and without waiting."""
 
 import pytest

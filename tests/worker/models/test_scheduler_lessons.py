@@ -1,4 +1,4 @@
-"""Tests of `knowledge/lessons/model_verdicts.py` and `knowledge/lessons/evidence.py`: a model judges unsure
+"""Tests of `knowledge/lessons/model_verdicts.py` and `knowledge/lessons/collection.py`: a model judges unsure
 candidates in the call of their turn."""
 
 import json

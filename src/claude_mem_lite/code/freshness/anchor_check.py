@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 from claude_mem_lite.code.freshness.anchored_files import AnchoredFiles, CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.relocation import MissingSymbol
-from claude_mem_lite.code.syntax.anchors import CodeAnchor
-from claude_mem_lite.code.syntax.changes import ABSENT, Symbol
+from claude_mem_lite.code.syntax.changes import ABSENT, CodeAnchor, Symbol
 
 AnchorState = Literal["same", "changed", "undone", "gone", "unknown"]
 

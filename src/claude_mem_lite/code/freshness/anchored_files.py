@@ -13,8 +13,7 @@ from claude_mem_lite.code.freshness.code_cache import CodeCache, FileCode
 from claude_mem_lite.code.freshness.moves import KnownRenames, PossiblePaths
 from claude_mem_lite.code.freshness.relocation import Absence, MissingSymbol, RelocationSearch, SymbolLocations
 from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree, is_bare
-from claude_mem_lite.code.syntax.anchors import CodeAnchor
-from claude_mem_lite.code.syntax.changes import Symbol
+from claude_mem_lite.code.syntax.changes import CodeAnchor, Symbol
 from claude_mem_lite.deadline import PAST, Deadline
 
 _MAX_FILES = 2_000

@@ -15,8 +15,7 @@ from claude_mem_lite.code.freshness.moves import KnownRenames
 from claude_mem_lite.code.freshness.relocation import RelocationSearch
 from claude_mem_lite.code.freshness.time_budget import CpuBudget
 from claude_mem_lite.code.freshness.verdicts import Freshness, VerdictCache, judge
-from claude_mem_lite.code.syntax.anchors import CodeAnchor, anchor_of
-from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
+from claude_mem_lite.code.syntax.changes import ABSENT, CodeAnchor, CodeChange, anchor_of
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.models import Location, Memory
 from claude_mem_lite.store import sessions

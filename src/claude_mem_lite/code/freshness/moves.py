@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import islice
 
 from claude_mem_lite.code.git.repository import Repository
-from claude_mem_lite.code.syntax.anchors import CodeAnchor
+from claude_mem_lite.code.syntax.changes import CodeAnchor
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.store import symbol_changes
 

@@ -14,7 +14,7 @@ from claude_mem_lite.code.freshness.moves import KnownRenames
 from claude_mem_lite.code.freshness.relocation import RelocationSearch
 from claude_mem_lite.code.freshness.verdicts import Freshness, VerdictCache, judge
 from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree
-from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.models import Location, Memory

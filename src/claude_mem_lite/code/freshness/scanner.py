@@ -27,7 +27,7 @@ from claude_mem_lite.code.freshness.time_budget import CpuBudget
 from claude_mem_lite.code.freshness.verdicts import VerdictCache
 from claude_mem_lite.code.freshness.working_tree import is_bare
 from claude_mem_lite.code.git.repository import Repository, open_repository
-from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.limits import LIMITS, Limits
 from claude_mem_lite.models import Location

@@ -14,8 +14,7 @@ from typing import Literal, NamedTuple
 from claude_mem_lite.code.freshness.anchor_check import AnchorCheck, AnchorResult, check_anchors
 from claude_mem_lite.code.freshness.anchored_files import CheckLimits
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.syntax.anchors import CodeAnchor, read_anchor
-from claude_mem_lite.code.syntax.changes import PRESENT
+from claude_mem_lite.code.syntax.changes import PRESENT, CodeAnchor, read_anchor
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.models import SAVED_BY_AGENT, Location, Memory
 from claude_mem_lite.store.symbol_changes import SymbolRename

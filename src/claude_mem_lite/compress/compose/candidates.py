@@ -2,8 +2,6 @@
 
 The composer, the sentence judge and the labels number sentences by this module. Pure; never raises on odd text."""
 
-import hashlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,7 +26,6 @@ _PLAN_LABEL = lazy(
 _TRAILER = lazy(
     r"(?i)^(?:co-authored-by|signed-off-by|reviewed-by|generated with|entire-\w+|claude-session|session-id)\b"
 )
-_WORD = re.compile(r"\w+")
 _BANNER = lazy(r"^(?:\W*\w+\W*)?[─━═]{3,}\W*|\s*[─━═]{3,}\W*$")
 """A drawn line at the beginning or at the end of a sentence, with a word beside the line."""
 
@@ -48,16 +45,6 @@ class SentenceCandidate:
     lead: str = ""
     """The sentence that introduces the list: "The causes were:"."""
     first_of_block: bool = True
-
-    @property
-    def fingerprint(self) -> str:
-        return fingerprint(self.text)
-
-
-def fingerprint(text: str) -> str:
-    """Return a hash of the words of a text, without case, marks and white space; labels refer to sentences by it."""
-    words = " ".join(_WORD.findall(text.lower()))
-    return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def candidates_of(message: str, commits: Sequence[Commit], plans: Sequence[str] = ()) -> list[SentenceCandidate]:

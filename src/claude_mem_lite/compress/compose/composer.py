@@ -10,9 +10,8 @@ from functools import partial
 from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.fix_cards import failure_card, fix_card, mentions_fix
 from claude_mem_lite.compress.compose.headline import keep_case, lower_case_names
-from claude_mem_lite.compress.compose.judge import CONTENTS, KINDS
+from claude_mem_lite.compress.compose.judge import CONTENTS, KINDS, is_supporting_file
 from claude_mem_lite.compress.compose.material import FAULTS, Judged, Material, best_title
-from claude_mem_lite.compress.compose.turn_features import is_supporting_file
 from claude_mem_lite.compress.prose.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.compress.prose.titles import split_subject

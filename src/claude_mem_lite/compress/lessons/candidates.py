@@ -12,7 +12,7 @@ from pathlib import Path
 
 from claude_mem_lite.compress.lessons.statement import is_standing, stands_alone, statement_of
 from claude_mem_lite.compress.lessons.user_voice import own_sentences
-from claude_mem_lite.compress.prose.linear_model import Linear, load_models, save_models
+from claude_mem_lite.compress.prose.linear_model import Linear, load_models
 from claude_mem_lite.compress.prose.verbs import BASES
 from claude_mem_lite.embed.embedder import SCALE, shared_table
 from claude_mem_lite.lazy_regex import lazy
@@ -126,9 +126,6 @@ class Scorer:
             return []
         numbers = [[*lesson_numbers(text), *previous_numbers(text, previous_message)] for text in sentences]
         return [float(value) for value in self.lesson.scores((), numbers)[:, 0]]
-
-    def save(self, path: Path) -> None:
-        save_models({"lesson": self.lesson}, path)
 
     @classmethod
     def load(cls, path: Path) -> "Scorer":

@@ -5,7 +5,7 @@ Called with sentences of limited length (see user_voice.py); in doubt a sentence
 
 from dataclasses import replace
 
-from claude_mem_lite.compress.lessons import chinese, german
+from claude_mem_lite.compress.lessons import other_languages
 from claude_mem_lite.compress.lessons.lesson import (
     CJK,
     GENERAL,
@@ -124,8 +124,8 @@ def _remembered(content: str) -> Lesson | None:
 
 def _stated(text: str, *, is_general: bool) -> Lesson | None:
     if CJK.search(text):
-        return chinese.lesson(text)
-    if lesson := german.lesson(text):
+        return other_languages.chinese_lesson(text)
+    if lesson := other_languages.german_lesson(text):
         return lesson
     if _NOT_STANDING.search(text):
         return None

@@ -1,7 +1,8 @@
 """Requests to a model: prompt, schema and message of a turn; the answer is checked and joined with facts of rules.
 
 Called by the worker when a provider is configured; stores nothing, and does not decide when to ask. Prompts are files
-of the package, with a version in the first line."""
+of the package, with a version in the first line. A lesson without a quote of the prompt is dropped: a model may invent
+statements of the user."""
 
 import json
 import re
@@ -10,13 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
-from claude_mem_lite.code.syntax.anchors import read_anchor
-from claude_mem_lite.compress.model.lesson_verdicts import KINDS as LESSON_KINDS
-from claude_mem_lite.compress.model.lesson_verdicts import ModelLesson, part_of, read_lessons
+from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.compress.model.provider_errors import OTHER_MODEL
-from claude_mem_lite.compress.model.response_parser import read_drafts, read_summary
+from claude_mem_lite.compress.model.response_parser import is_exact, read_drafts, read_summary, safe_prose
 from claude_mem_lite.compress.prose.clean import clip
 from claude_mem_lite.compress.prose.drafts import make_draft
+from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import (
@@ -26,11 +26,30 @@ from claude_mem_lite.models import (
     Draft,
     JsonObject,
     JsonValue,
+    Kind,
     SessionSummary,
+    text,
 )
 from claude_mem_lite.providers import Provider, Usage
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, overlap, within
+
+LESSON_KINDS: tuple[Kind, ...] = ("preference", "rule", "convention", "correction", "anti_pattern", "gotcha", "note")
+MAX_LESSON = 300
+_MAX_BEFORE = 400
+_MIN_WORDS = 3
+_MIN_SHARED = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLesson:
+    """One sentence of the user, worded by a model for later sessions."""
+
+    sentence: str
+    """The sentence of the request."""
+    lesson: str
+    kind: Kind
+
 
 _MAX_STARTS = 40
 _THOUGHT = lazy(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S)
@@ -265,3 +284,45 @@ def _with_facts(answered: Draft, rules: Sequence[Draft]) -> Draft:
     more = [fact for draft in rules for fact in draft.facts if fact not in joined_draft.facts]
     details = [answered.detail, *more, *(draft.detail for draft in rules)]
     return replace(joined_draft, detail=clip("\n".join(filter(None, dict.fromkeys(details))), MAX_DETAIL_LENGTH))
+
+
+def part_of(sentences: Sequence[str], previous_message: str) -> str:
+    """Return the end of a message about a turn: the sentences, and the end of the agent's message before them."""
+    if not sentences:
+        return ""
+    before = one_line(previous_message)[-_MAX_BEFORE:]
+    context = [f"The agent had said before: …{before}"] if before else []
+    items = (f"- {sentence}" for sentence in sentences)
+    return "\n".join(("Sentences of the user that may hold beyond the task:", *items, *context))
+
+
+def read_lessons(answer: JsonObject, prompt: str, sentences: Sequence[str], sent: str) -> tuple[ModelLesson, ...]:
+    """Return the lessons of an answer that quote the prompt, at most one for each sentence."""
+    items = answer.get("lessons")
+    lessons: dict[str, ModelLesson] = {}
+    for item in items if isinstance(items, list) else ():
+        lesson = _lesson(item, prompt, sentences, sent)
+        if lesson is not None:
+            lessons.setdefault(lesson.sentence, lesson)
+    return tuple(lessons.values())
+
+
+def _lesson(item: JsonValue, prompt: str, sentences: Sequence[str], sent: str) -> ModelLesson | None:
+    if not isinstance(item, Mapping):
+        return None
+    quote = _plain(text(item.get("quote")))
+    if len(quote.split()) < _MIN_WORDS or quote not in _plain(prompt):
+        return None
+    sentence = max(sentences, key=lambda sentence: overlap(quote, sentence), default="")
+    lesson = capital(within(safe_prose(text(item.get("lesson"))), MAX_LESSON))
+    is_sound = len(lesson.split()) >= _MIN_WORDS and not lesson.endswith("?") and is_exact(lesson, sent)
+    if overlap(quote, sentence) < _MIN_SHARED or not is_sound:
+        return None
+    return ModelLesson(
+        sentence, lesson, next((kind for kind in LESSON_KINDS if kind == item.get("kind")), "preference")
+    )
+
+
+def _plain(words: str) -> str:
+    """Return words for a comparison: without case, quotation marks and the final stop."""
+    return one_line(words.replace("’", "'").replace("`", "")).casefold().strip(" \"'“”.…")

@@ -1,6 +1,6 @@
 """Small logistic models, learned by `training/` and stored in the package; numpy alone runs them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,14 +47,3 @@ def load_models(path: Path) -> dict[str, Linear]:
             )
             for name in names
         }
-
-
-def save_models(models: Mapping[str, Linear], path: Path) -> None:
-    """Write models to a file, with weights of 16 bits."""
-    import numpy as np
-
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for name, model in models.items():
-        arrays[f"{name}_words"] = np.frombuffer("\n".join(model.vocabulary).encode(), dtype=np.uint8)
-        arrays[f"{name}_weights"] = model.weights.astype(np.float16)
-    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]

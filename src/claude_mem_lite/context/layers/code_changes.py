@@ -4,8 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from claude_mem_lite.code.syntax.anchors import read_anchor
-from claude_mem_lite.code.syntax.changes import ABSENT
+from claude_mem_lite.code.syntax.changes import ABSENT, read_anchor
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.code_state import why_never, why_unsure
 from claude_mem_lite.context.layers.layer import FADE, Item

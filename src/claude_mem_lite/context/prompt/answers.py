@@ -1,7 +1,8 @@
-"""Search hits for a question about the past -> the hits that answer, with sentences, or none.
+"""Prompts that ask about the past or the state of a project, and the search hits that answer, with sentences, or none.
 
 `docs/moments.md` explains the choice of the numbers."""
 
+import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,6 @@ from claude_mem_lite.context.eligibility import Eligibility
 from claude_mem_lite.context.item_block import BlockItem
 from claude_mem_lite.context.layers.sessions import without_code
 from claude_mem_lite.context.order import GONE, OUTRANKED, REPEATED, UNMERGED
-from claude_mem_lite.context.prompt.excerpts import sentences_about
 from claude_mem_lite.context.prompt.keywords import COMMON, Keywords
 from claude_mem_lite.context.prompt.scoring import Floor, source_of
 from claude_mem_lite.context.request import ContextRequest, Search
@@ -20,8 +20,33 @@ from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.index import fts, passages
-from claude_mem_lite.text import overlap
+from claude_mem_lite.text import one_line, overlap, tokens_of, within, words_among
 
+MAX_LENGTH = 400
+"""Maximum length of a question: a longer prompt gives a task, or pastes text, and asks in passing."""
+# A dot within a name does not end a sentence.
+_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=[^\s.!?]))+[.!?]*")
+_REMINDED = r"(?:remind me|(?:do|can) you (?:still )?(?:remember|recall))\b(?!\s+to\b)[,:]?\s+"
+_PREFACE = rf"(?:{_REMINDED}|(?:and|but|so|ok|okay|hm+|well|also|again|wait|actually|tell me)\b[,:]?\s+)*"
+_OPENING = re.compile(rf"(?i)\s*{_PREFACE}")
+# A request to the agent is a task; "how do I" may ask about the project.
+_REQUEST = re.compile(
+    r"(?i)^(?:(?:did|have)\s+you|(?:can|could|would|will|shall|do|are|may)\s+(?:you|i|we start|we begin))\b"
+    r"|\bplease\b|\b(?:can|could|would|will) you\b|\bwhat do you (?:think|mean|suggest|need|want)\b"
+    r"|\bhow about\b|\bwhat about\b|\bwhat if\b|^why (?:not|don'?t (?:you|we))\b|\bwhat(?:'s| is) next\b"
+)
+_ASKED = re.compile(
+    rf"(?i)(?:^|[,;:–-]\s*|\band\s+){_PREFACE}(?:in |on |at |to |for |from |since |with |by )?"
+    r"(?:what|which|why|how|when|where|who|whose|was|were|is|are|does|did|do|has|have|had|may|must|should)\b"
+)
+# These openings ask about the past, even without a question mark.
+_PLAINLY_ASKED = re.compile(
+    rf"(?i)\s*{_PREFACE}(?:{_REMINDED}|(?:why|which|(?:what|when|where|who|how)\s+(?:did|was|were)"
+    r"|(?:did|have)\s+(?:i|we)\s+ever)\b)"
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+# A longer text would exceed the deadline.
+_MAX_READ = 12_000
 FLOOR = 1.35
 """Minimum of the best hit; below, nothing is injected."""
 FLOOR_BY_WORDS = FLOOR / 3
@@ -198,3 +223,51 @@ def _stand_in(passage: Passage) -> Memory:
 def _parts(hit: Hit) -> dict[str, float]:
     near = {} if hit.cosine is None else {"cosine": round(hit.cosine, _DIGITS)}
     return {"words": round(hit.share, _DIGITS), **near}
+
+
+def sentences_about(text: str, weights: Mapping[str, float], limit: int) -> str:
+    """Return consecutive sentences with most of the weighted words, `limit` characters at most.
+
+    A longer first sentence is cut."""
+    sentences = [line for sentence in _SENTENCE_END.split(text[:_MAX_READ]) if (line := one_line(sentence))]
+    words_by_sentence = [words_among(list(weights), tokens_of(sentence)) for sentence in sentences]
+    best, begin, end = -1.0, 0, 0
+    for first in range(len(sentences)):
+        last = _fitting(sentences, first, limit)
+        value = sum(weights[word] for word in {word for words in words_by_sentence[first:last] for word in words})
+        if value > best:
+            best, begin, end = value, first, last
+    run = " ".join(sentences[begin:end])
+    return within(f"… {run}" if begin else run, limit)
+
+
+def _fitting(sentences: Sequence[str], first: int, limit: int) -> int:
+    """Return the end of the run of sentences within the limit; the first sentence is always included."""
+    room, last = limit - len(sentences[first]), first + 1
+    while last < len(sentences) and room > len(sentences[last]):
+        room -= len(sentences[last]) + 1
+        last += 1
+    return last
+
+
+def is_question(prompt: str) -> bool:
+    """Return whether a prompt asks for knowledge: a short prompt that ends with a question and requests nothing."""
+    question = without_opening(prompt)
+    if len(question) > MAX_LENGTH or _REQUEST.search(question):
+        return False
+    if is_plainly_asked(prompt):
+        return True
+    if not question.endswith("?") and not re.search(r"\?[\s\w,.'-]{0,40}$", question):
+        return False
+    return any(sentence.endswith("?") and _ASKED.search(sentence.lstrip()) for sentence in _SENTENCE.findall(question))
+
+
+def is_plainly_asked(prompt: str) -> bool:
+    """Return whether a prompt is a single sentence that opens like a question about the past; few words are enough."""
+    question = prompt.strip()
+    return _PLAINLY_ASKED.match(question) is not None and len(_SENTENCE.findall(question)) == 1
+
+
+def without_opening(prompt: str) -> str:
+    """Return a prompt without the words before its question: "do you remember", "remind me"."""
+    return _OPENING.sub("", prompt, count=1).strip()

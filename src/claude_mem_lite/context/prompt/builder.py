@@ -14,10 +14,14 @@ from claude_mem_lite.context.item_block import BlockItem, block, with_relations
 from claude_mem_lite.context.layers.code_state import relocation_note, verdict_of, why_not
 from claude_mem_lite.context.order import NO_ROOM, OUTRANKED
 from claude_mem_lite.context.prompt import keywords, scoring
-from claude_mem_lite.context.prompt.answers import AnswerCandidate, answers
-from claude_mem_lite.context.prompt.candidates import CandidateMemory
+from claude_mem_lite.context.prompt.answers import (
+    AnswerCandidate,
+    answers,
+    is_plainly_asked,
+    is_question,
+    without_opening,
+)
 from claude_mem_lite.context.prompt.keywords import Keywords, Synonyms
-from claude_mem_lite.context.prompt.questions import is_plainly_asked, is_question, without_opening
 from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, PromptScore, Shared
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.context.scoring import factor, is_stated
@@ -26,6 +30,50 @@ from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, ReceiptItem, Tally
 from claude_mem_lite.search_values import Filters, ScoredMemory
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.store.index import fts
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateMemory:
+    """Memory with its score, and a reason if left out."""
+
+    memory: Memory
+    score: PromptScore | None
+    """None for a memory that only contradicts a chosen memory."""
+    floor: Floor
+    found: tuple[str, ...] = ()
+    """Words of the prompt in the memory."""
+    shared: Shared | None = None
+    """Strength of the found words; None before the memory was read."""
+    left_out: str = ""
+    is_stale: bool = False
+    since: str = ""
+    """Note about new names and locations of the code."""
+    answer: AnswerCandidate | None = None
+    """Evidence if the prompt is a question; then `score` is None."""
+
+    @property
+    def total(self) -> float:
+        return self.value or 0.0
+
+    @property
+    def value(self) -> float | None:
+        """Return the number to compare with the floor; None for a memory that only contradicts another."""
+        return self.answer.sure if self.answer else self.score.total if self.score else None
+
+    def parts(self) -> Mapping[str, float]:
+        return self.answer.parts if self.answer else self.score.parts() if self.score else {}
+
+    @property
+    def reason(self) -> str:
+        return f"{scoring.source_of(self.memory.kind)}, score {self.total:.2f}, words {', '.join(self.found[:5])}"
+
+    def explained(self) -> tuple[str, ...]:
+        """Return score, match, floor and shared words, each as a line that can be checked by hand."""
+        if self.answer is not None:
+            return (self.answer.explained(),)
+        scored = (self.score.explained(), self.score.match.explained()) if self.score else ()
+        return (*scored, self.floor.explained(), *((self.shared.explained(),) if self.shared else ()))
+
 
 ScoreMemories = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[ScoredMemory]]
 """Signature of `search.hybrid.Search.score_memories`."""

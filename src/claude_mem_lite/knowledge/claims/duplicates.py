@@ -4,7 +4,7 @@ In doubt two memories are different: a lost fact is worse than a repeated fact."
 
 from dataclasses import replace
 
-from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.compress.toolcalls.fix_pairing import failed_command
 from claude_mem_lite.knowledge.claims.claim import agree, content_words, contradict
 from claude_mem_lite.knowledge.claims.contradictions import in_same_order

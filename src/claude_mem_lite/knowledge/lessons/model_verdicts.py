@@ -7,15 +7,14 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.compress.model.lesson_verdicts import ModelLesson
-from claude_mem_lite.compress.model.request import TurnAnswer, load
+from claude_mem_lite.compress.model.request import ModelLesson, TurnAnswer, load
 from claude_mem_lite.compress.prose.mentions import files_named
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.knowledge import quarantine, remember, user_edits
-from claude_mem_lite.knowledge.lessons import collection, evidence
-from claude_mem_lite.knowledge.lessons.evidence import candidate_from_json, candidate_to_json
+from claude_mem_lite.knowledge.lessons import collection
+from claude_mem_lite.knowledge.lessons.collection import candidate_from_json, candidate_to_json
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.models import MAX_FILES, TRUST, Location, Memory, Turn
 from claude_mem_lite.store import lesson_candidates as candidates
@@ -53,7 +52,7 @@ def keep(
         memory = quarantine.checked_save(_memory(lesson, candidate, turn, location, made_by))
         if memory.status != "active" or tombstones.repeats_forgotten(db, memory):
             continue
-        worded = evidence.in_other_words(memory, candidate, evidence.WORDED_BY_MODEL_LEAD)
+        worded = collection.in_other_words(memory, candidate, collection.WORDED_BY_MODEL_LEAD)
         stored = remember.add(db, worded, turn.key, now)
         candidates.decide(db, candidate.id, "promoted", now, stored.id)
         kept.append(stored)
@@ -62,7 +61,7 @@ def keep(
 
 def _memory(lesson: ModelLesson, candidate: Candidate, turn: Turn, location: Location, made_by: str) -> Memory:
     return Memory(
-        id=evidence.memory_id(candidate),
+        id=collection.memory_id(candidate),
         kind=lesson.kind,
         title=user_edits.title_of(lesson.lesson.rstrip(".")),
         summary=lesson.lesson,
@@ -108,7 +107,7 @@ def answered(
 
 def as_users_word(memory: Memory, candidate: Candidate) -> Memory:
     """Return a save as the user's statement in the agent's words, with the user's sentence as evidence."""
-    return evidence.in_other_words(memory, candidate, evidence.SAVED_BY_AGENT_LEAD)
+    return collection.in_other_words(memory, candidate, collection.SAVED_BY_AGENT_LEAD)
 
 
 def refuse_dismissed(db: sqlite3.Connection, memory: Memory, likeness: Likeness) -> None:

@@ -15,8 +15,8 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.knowledge import remember, user_edits
-from claude_mem_lite.knowledge.lessons import evidence
-from claude_mem_lite.knowledge.lessons.evidence import candidate_from_json, candidate_to_json
+from claude_mem_lite.knowledge.lessons import collection
+from claude_mem_lite.knowledge.lessons.collection import candidate_from_json, candidate_to_json
 from claude_mem_lite.knowledge.lessons.similarity import has_same_words
 from claude_mem_lite.knowledge.user_reverts import is_revert
 from claude_mem_lite.models import GUIDANCE_KINDS, TRUST, JsonObject, Memory, is_users_wording, text
@@ -152,7 +152,7 @@ def _accept(
     name: str, candidate: Candidate, words: str, db: sqlite3.Connection, now: datetime, made_by: str = "user"
 ) -> str:
     """Make a lesson of a candidate, in the words of the command or of the prompt."""
-    made = evidence.users_words(candidate, [candidate])
+    made = collection.users_words(candidate, [candidate])
     if words:
         made = replace(made, kind=kind_asked(words), title=user_edits.title_of(words), summary=words)
     memory = _as_rule(replace(made, trust=TRUST["user"], confidence=1.0, made_by=made_by, last_seen_at=time_of(name)))

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 
-from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, Status
 from claude_mem_lite.search_values import Filters
 from claude_mem_lite.timestamps import time_to_text

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import MAX_TEXT_LENGTH
 from claude_mem_lite.responses.memories import CodeFreshness, MemoryRecord

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.prompt import lesson_question
-from claude_mem_lite.context.prompt.builder import PromptContext, ScoreMemories, build_for_prompt
-from claude_mem_lite.context.prompt.candidates import CandidateMemory
+from claude_mem_lite.context.prompt.builder import CandidateMemory, PromptContext, ScoreMemories, build_for_prompt
 from claude_mem_lite.context.prompt.keywords import Synonyms, defaults, load
 from claude_mem_lite.context.prompt.scoring import source_of
 from claude_mem_lite.context.request import ContextRequest, Search

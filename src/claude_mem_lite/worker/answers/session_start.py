@@ -10,7 +10,7 @@ from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.code.freshness.scanner import context_budget
 from claude_mem_lite.config import in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.layer_runner import OVERTIME
+from claude_mem_lite.context.layers.layer import OVERTIME
 from claude_mem_lite.context.presets import Preset, find_preset
 from claude_mem_lite.context.prompt.lesson_question import may_save_in
 from claude_mem_lite.context.request import ContextRequest, Search

@@ -8,8 +8,7 @@ from pydantic import Field
 from claude_mem_lite.config import in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, LayerItem
 from claude_mem_lite.context.presets import LAYERS, SILENT, Preset, all_presets, find_preset
-from claude_mem_lite.context.prompt.builder import no_item_fits
-from claude_mem_lite.context.prompt.candidates import CandidateMemory
+from claude_mem_lite.context.prompt.builder import CandidateMemory, no_item_fits
 from claude_mem_lite.context.prompt.lesson_question import may_save
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import ContextRequest

@@ -1,5 +1,7 @@
-"""API that reads memories, turns and sessions: search, lists, single records, timelines. Writes nothing."""
+"""API that reads memories, turns and sessions: search with excerpts and a ranking of sessions, lists, single records,
+timelines. Writes nothing."""
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -27,11 +29,10 @@ from claude_mem_lite.responses.records import (
     TurnRecord,
 )
 from claude_mem_lite.scopes import written_scope
-from claude_mem_lite.search.snippets import excerpt, rank_sessions
 from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import retirements, sessions, timeline
 from claude_mem_lite.store.memory_queries import listed
-from claude_mem_lite.text import query_words, within
+from claude_mem_lite.text import matched_words, one_line, query_words, within
 from claude_mem_lite.worker.api.memory_json import related, shown
 from claude_mem_lite.worker.api.request_project import RequestProject
 from claude_mem_lite.worker.api.routing import From, Router
@@ -39,6 +40,9 @@ from claude_mem_lite.worker.api.staleness import UNKNOWN, reasons, states
 from claude_mem_lite.worker.api.status import Limit, Running
 from claude_mem_lite.worker.commands import memory_named
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_MARKUP = re.compile(r"[*`#>|]+")
+_MAX_SCANNED = 20_000
 _MAX_SUMMARY_LENGTH = 500
 _MAX_NAMED = 10
 _HITS_FOR_SESSIONS = 200
@@ -222,3 +226,31 @@ def _utc(moment: datetime | None) -> datetime | None:
         return moment.astimezone(UTC) if moment else None
     except OverflowError:
         raise MemoryLiteError("the time has no equivalent in UTC", "give a later time") from None
+
+
+def excerpt(text: str, words: Sequence[str], limit: int) -> str:
+    """Return at most `limit` characters from the sentence with most of the words; from the beginning if none
+    matches."""
+    lines = [one_line(_MARKUP.sub(" ", line)) for line in _SENTENCE_END.split(text[:_MAX_SCANNED])]
+    sentences = [line for line in lines if line]
+    matched = [len(matched_words(words, line)) for line in sentences]
+    first = matched.index(max(matched)) if any(matched) else 0
+    begun = " ".join(sentences[first:])
+    return within(f"… {begun}" if first else begun, limit)
+
+
+def rank_sessions(hits: Sequence[Hit]) -> list[tuple[str, float]]:
+    """Return sessions with scores, best first: the best hit of a session counts in full, each further hit half as much.
+
+    So a session about the query ranks above a session that mentions it once, and below a session that answers it
+    outright: a hundred poor hits never add up to two good ones."""
+    scores: dict[str, float] = {}
+    weights: dict[str, float] = {}
+    for hit in sorted(hits, key=lambda hit: hit.score, reverse=True):
+        session = hit.found.session
+        if session:
+            weight = weights.get(session, 1.0)
+            scores[session] = scores.get(session, 0.0) + weight * hit.score
+            weights[session] = weight / 2
+    # Sorting is stable: of two sessions with the same score, the one with the better hit comes first.
+    return sorted(scores.items(), key=lambda entry: entry[1], reverse=True)

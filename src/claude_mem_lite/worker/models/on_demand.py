@@ -12,7 +12,7 @@ from claude_mem_lite.compress.model.request import MAX_SUMMARY_TOKENS, TurnAnswe
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelUnavailable, NotFound
-from claude_mem_lite.knowledge import model_rewrite, turn_replacement
+from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import JsonObject, Session, SessionSummary
 from claude_mem_lite.providers import CallLimits, Provider, Usage
 from claude_mem_lite.store import sessions, turns
@@ -64,7 +64,7 @@ class SummaryRequests:
     def ask(self, session: Session, provider: Provider, config: Config) -> Future[SummaryResult]:
         """Ask the model within the caps; the summary is stored, unless the session has gone on meanwhile."""
         future: Future[SummaryResult] = Future()
-        material = model_rewrite.material_of(self._db, session)
+        material = turn_rewrite.material_of(self._db, session)
         sent = load("session").text + material
         max_usage = spend_caps.max_usage_of(provider.name, config, sent, MAX_SUMMARY_TOKENS)
         reached = spend_caps.reached(self._db, config, session.id, max_usage, self._clock())
@@ -104,9 +104,9 @@ class SummaryRequests:
             future.set_result(SummaryResult(found.summary, reason=reason))
             return
         with atomic(self._db):
-            turn_replacement.retell_session(self._db, session, latest, result.summary, self._clock())
+            turn_rewrite.retell_session(self._db, session, latest, result.summary, self._clock())
         self._note_answer(found.project)
-        future.set_result(SummaryResult(turn_replacement.over(found.summary, result.summary), made_by, result.usage))
+        future.set_result(SummaryResult(turn_rewrite.over(found.summary, result.summary), made_by, result.usage))
 
 
 def _ask(provider: Provider, material: str) -> TurnAnswer:

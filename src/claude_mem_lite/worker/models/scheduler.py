@@ -16,7 +16,7 @@ from claude_mem_lite.compress.model.turn_digest import is_worth_asking
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.inbox.model_queue import ModelTurns, RequestedTurn
-from claude_mem_lite.knowledge import model_rewrite
+from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.paths import Home
 from claude_mem_lite.providers import Provider
@@ -204,7 +204,7 @@ class ModelScheduler:
         now = self._clock()
         try:
             limit = provider.limits.digest_chars
-            question = model_rewrite.question_about(wanted.turn, self._turns, self._memory_db, config, limit)
+            question = turn_rewrite.question_about(wanted.turn, self._turns, self._memory_db, config, limit)
         except Exception as error:  # a turn without a possible question must not block the others
             log.exception("no question could be made", extra={"turn": wanted.turn, "session": wanted.session})
             reason = f"no question could be made of it: {type(error).__name__}"
@@ -233,11 +233,11 @@ class ModelScheduler:
         )
 
     def _note_turn(
-        self, wanted: RequestedTurn, question: model_rewrite.TurnQuestion, made_by: str, result: Result
+        self, wanted: RequestedTurn, question: turn_rewrite.TurnQuestion, made_by: str, result: Result
     ) -> None:
         now = self._clock()
         if isinstance(result, TurnAnswer):
-            model_rewrite.store(self._memory_db, question, result, made_by, self._likeness, now)
+            turn_rewrite.store(self._memory_db, question, result, made_by, self._likeness, now)
             self._turns.finish(wanted.turn, now.timestamp())
             self._note_answer(question.turn.project)
         else:

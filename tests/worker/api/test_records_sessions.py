@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_mem_lite.models import Passage
-from claude_mem_lite.search.snippets import rank_sessions
 from claude_mem_lite.search_values import Hit
+from claude_mem_lite.worker.api.records import rank_sessions
 from tests.support.fakes import NOW
 
 TURN = Passage("id", "turn", "title", "text", "s1", "p", NOW)

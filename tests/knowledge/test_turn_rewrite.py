@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from claude_mem_lite.knowledge.turn_replacement import pair
+from claude_mem_lite.knowledge.turn_rewrite import pair
 from claude_mem_lite.models import Kind, Memory
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
