@@ -3,6 +3,7 @@
 import sqlite3
 
 from claude_mem_lite.db.memory_schema_first import FIRST_STEPS
+from claude_mem_lite.db.team_schema import m021_team
 
 
 def m008_renames(connection: sqlite3.Connection) -> None:
@@ -304,4 +305,5 @@ STEPS = (
     m018_headline_worth,
     m019_lesson_candidates,
     m020_team_origin,
+    m021_team,
 )

@@ -90,7 +90,8 @@ def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | Non
         return None
     for anchor in _errors(memory):
         fixes = [memory, *(fix for fix in _tied_to(db, anchor, memory.scope, ("bugfix",)) if fix.id != memory.id)]
-        alike = [fix for fix in fixes if fix.origin not in FOREIGN_ORIGINS and is_same_way(fix, memory)]
+        # A teammate's fix is no evidence of this machine.
+        alike = [fix for fix in fixes if fix.origin not in (*FOREIGN_ORIGINS, "team") and is_same_way(fix, memory)]
         if memory_links.sessions_of(db, [fix.id for fix in alike]) >= _MIN_SESSIONS:
             return _keep(db, anchor, alike, now)
     return None

@@ -238,6 +238,12 @@ def of_turn(db: sqlite3.Connection, turn: str) -> list[Memory]:
     return [from_row(row) for row in rows]
 
 
+def made_at(db: sqlite3.Connection, at: datetime) -> list[Memory]:
+    """Return the memories that were made at exactly this time."""
+    rows = db.execute("select * from memories where created_at = ? order by seq", (time_to_text(at),))
+    return [from_row(row) for row in rows]
+
+
 def all_after(db: sqlite3.Connection, seq: int, project: str | None) -> Iterator[tuple[int, Memory]]:
     """Return every memory behind a row number, in any status and in order of storing; or those of one project."""
     of_project = "and (+project = :project or +scope = 'project:' || :project)" if project is not None else ""

@@ -7,14 +7,17 @@ from datetime import timedelta
 from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Location, Receipt, Turn
-from claude_mem_lite.store import branches, lesson_candidates, receipts, symbol_changes
+from claude_mem_lite.store import branches, lesson_candidates, receipts, symbol_changes, team
 from claude_mem_lite.store.projects import changes, marks
 from claude_mem_lite.store.projects.splits import SplitPlan
+from claude_mem_lite.team.entry import project_key
 from tests.support.fakes import NOW, SHOP, Store
 
 BLOG = Location(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
-# They keep the names of before for undoing a change.
-RECORDS = {"project_change_rows"}
+# They keep the names of before for undoing a change, or keys of projects in the team.
+RECORDS = {"project_change_rows", "team_log", "team_cursors", "team_heads", "team_history"}
+# A split leaves them with the project.
+WHOLE = ("branches", "team_shares")
 
 
 def test_a_merge_leaves_no_row_of_the_project_in_any_table_until_it_is_undone(store: Store) -> None:
@@ -41,14 +44,14 @@ def test_a_split_moves_every_row_of_what_was_recorded_in_a_folder_until_it_is_un
 
     with atomic(store.db):
         changes.split(store.db, "split-1", split, NOW)
-    moved = {table: len(rows) for table, rows in rows_of(store, BLOG).items() if table != "branches"}
+    moved = {table: len(rows) for table, rows in rows_of(store, BLOG).items() if table not in WHOLE}
     assert all(moved.values()), moved
     left = store.db.execute("select count(*) from sessions where project = ?", (SHOP.project,)).fetchone()
     assert left[0] == 1
 
     with atomic(store.db):
         changes.undo(store.db, "split-1", NOW)
-    assert rows_of(store, BLOG) == {table: [] for table in (*moved, "branches")}
+    assert rows_of(store, BLOG) == {table: [] for table in (*moved, *WHOLE)}
     assert dump(store) == before
 
 
@@ -70,6 +73,8 @@ def fill(store: Store, location: Location) -> None:
             store.db, lesson_candidates.make(location.project, f"{name}-session", turn.key, said, 0.5, at)
         )
         branches.put(store.db, location.project, [branches.Branch(f"{name}-colours", "abc", ahead=True, seen_at=at)])
+        remote = f"example.org/me/{name}"
+        team.share(store.db, team.Share(location.project, remote, project_key(remote), handoffs=False, shared_at=at))
 
 
 def dump(store: Store) -> dict[str, list[str]]:

@@ -171,7 +171,10 @@ def _said_at(db: sqlite3.Connection, memory: Memory, now: datetime) -> datetime:
 
 def _may_replace(newer: Memory, older: Memory) -> bool:
     """Return True if a newer memory may replace an older one. A pinned memory is never replaced, a statement of the
-    user only by a statement of the user, and a text of the user only by the user's own words."""
+    user only by a statement of the user, and a text of the user only by the user's own words. A memory of a teammate
+    replaces only memories of teammates."""
+    if newer.origin == "team" and older.origin != "team":
+        return False
     if older.pinned or older.origin != "user":
         return not older.pinned
     return newer.origin == "user" and (older.made_by != "user" or is_users_wording(newer.made_by))

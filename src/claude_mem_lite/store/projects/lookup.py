@@ -159,6 +159,12 @@ def name_of(db: sqlite3.Connection, project: str) -> str:
     return str(row["name"]) if row else ""
 
 
+def root_of(db: sqlite3.Connection, project: str) -> str:
+    """Return the folder in which a project was last seen; '' if unknown."""
+    row = db.execute("select root from projects where id = ?", (project,)).fetchone()
+    return str(row["root"]) if row else ""
+
+
 def location_of(db: sqlite3.Connection, project: str) -> Location:
     """Return the last working location of a project by its id. The folder may be gone, or belong to another project by
     now. A project that only memories mention has no folder."""

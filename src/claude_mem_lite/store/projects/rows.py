@@ -26,7 +26,7 @@ _TABLES = {
     "lesson_candidates": "id",
 }
 """Tables with rows of projects, each with its key."""
-_SMALL_TABLES = {"project_marks": ("kind", "value"), "branches": ("name",)}
+_SMALL_TABLES = {"project_marks": ("kind", "value"), "branches": ("name",), "team_shares": ("remote",)}
 """Tables with few rows per project, each with its key within the project: these rows are stored with the change."""
 
 
@@ -146,7 +146,8 @@ def unmerge_rows(db: sqlite3.Connection, change: str, merged: JsonObject) -> Non
         {"source": source, "target": target},
     )
     for table in _SMALL_TABLES:
-        _put_small_back(db, table, source, target, cast("JsonObject", merged[table]))
+        if isinstance(saved := merged.get(table), dict):  # changes made before a table existed have none of its rows
+            _put_small_back(db, table, source, target, saved)
     if isinstance(project := merged["project"], dict):
         columns = ", ".join(project)
         marks = ", ".join(f":{name}" for name in project)
