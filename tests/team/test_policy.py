@@ -25,8 +25,15 @@ MEMORY = Memory(
 )
 
 
-def code(memory: Memory, choice: Choice | None = None, cause: Cause | None = None, **more: bool) -> Code | None:
-    return decide(memory, choice, SHARE, cause, **more).code
+def code(
+    memory: Memory,
+    choice: Choice | None = None,
+    cause: Cause | None = None,
+    *,
+    is_sent: bool = False,
+    is_excluded: bool = False,
+) -> Code | None:
+    return decide(memory, choice, SHARE, cause, is_sent=is_sent, is_excluded=is_excluded).code
 
 
 def test_kinds_shared_without_asking_are_those_that_help_a_team() -> None:

@@ -200,6 +200,8 @@ class _Application:
     def _put(self, entry: Entry, plain: str, body: Body, before: Head | None) -> Outcome:
         local = self._local(entry, before)
         if local is None and before is not None and self._is_forgotten(before):
+            if self._is_own(entry):
+                tables.mark(self.db, [before.memory])  # the outbox deletes the memory from the team again
             return self._keep(entry, plain, before.memory, "forgotten", "forgotten")
         if local is not None:
             return self._update(entry, plain, body, local)
@@ -251,9 +253,8 @@ class _Application:
 
     def _is_forgotten(self, head: Head) -> bool:
         """Return whether the user forgot the memory of a head on this device."""
-        return head.state == "forgotten" or (
-            head.state not in ("duplicate", "deleted") and tombstones.is_buried(self.db, head.memory)
-        )
+        # A head that its author deleted from elsewhere has no memory any more.
+        return head.state == "forgotten" or (head.state != "duplicate" and tombstones.is_buried(self.db, head.memory))
 
     def _new_id(self, entry: Entry) -> str:
         id_ = received.id_of(entry.uid)
