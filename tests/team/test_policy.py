@@ -111,10 +111,9 @@ def test_a_replaced_memory_is_retired_in_the_team() -> None:
 
 
 def test_a_version_of_a_teammates_memory_goes_only_by_hand() -> None:
-    edited = replace(MEMORY, origin="user", author="ben")
-    assert decide(edited, None, SHARE, None, author="ana").code == "received"
-    assert decide(edited, "share", SHARE, None, author="ana").may_go
-    assert decide(replace(edited, author="ana"), None, SHARE, None, author="ana").may_go
+    edited = replace(MEMORY, origin="user")
+    assert decide(edited, None, SHARE, None, is_version=True).code == "received"
+    assert decide(edited, "share", SHARE, None, is_version=True).may_go
 
 
 def test_a_title_that_repeats_a_prompt_stays() -> None:

@@ -135,12 +135,19 @@ def test_a_text_that_the_user_forgot_does_not_come_from_a_teammate(ben: TeamHome
 
 def test_a_memory_that_the_user_edited_stays_the_users(ben: TeamHome, ana: Log) -> None:
     ben.receive([ana.put()])
-    ben.change(ben.only(), title="Use pnpm and nothing else", made_by="user", origin="user")
+    ben.change(ben.only(), title="Use pnpm and nothing else", made_by="user", origin="user", author="")
     ben.receive([ana.put(rev=2, title="Use yarn for the shop")])
     assert (ben.titles(), ben.states()) == (["Use pnpm and nothing else"], ["edited"])
     ben.receive([ana.delete(rev=3)])
     assert (ben.titles(), ben.states()) == (["Use pnpm and nothing else"], ["edited"])
     assert ben.push() == []
+
+
+def test_a_memory_that_the_user_only_tagged_stays_as_it_is_here(ben: TeamHome, ana: Log) -> None:
+    ben.receive([ana.put()])
+    ben.change(ben.only(), tags=("mine",), made_by="user")
+    ben.receive([ana.put(rev=2, title="Use yarn for the shop")])
+    assert (ben.only().tags, ben.states()) == (("mine",), ["edited"])
 
 
 def test_what_this_device_learned_about_a_memory_stays_with_a_new_revision(ben: TeamHome, ana: Log) -> None:
@@ -303,12 +310,20 @@ def test_a_change_on_another_device_of_the_same_author_updates_the_same_memory(b
     other.receive(ben.push())
     received = other.only()
     assert (received.origin, received.author) == ("team", "ben")
-    other.change(received, title="Use pnpm 9 for the shop", origin="user", made_by="user")
+    other.change(received, title="Use pnpm 9 for the shop", origin="user", made_by="user", author="")
     (entry,) = other.push()
     assert (entry.rev, entry.author) == (2, "ben")
     ben.receive([entry])
     assert ben.only() == replace(made, title="Use pnpm 9 for the shop")
     assert ben.push() == []
+
+
+def test_two_revisions_in_one_batch_reach_another_device_of_the_same_author(ben: TeamHome, other: TeamHome) -> None:
+    made = ben.decide("Use pnpm for the shop")
+    first = ben.push()
+    ben.change(made, summary="npm broke the hooks of react.")
+    other.receive([*first, *ben.push()])
+    assert other.only().summary == "npm broke the hooks of react."
 
 
 def test_a_forget_on_one_device_reaches_the_other_one_of_the_same_author(ben: TeamHome, other: TeamHome) -> None:
@@ -324,7 +339,7 @@ def test_a_forget_on_one_device_reaches_the_other_one_of_the_same_author(ben: Te
 def test_a_forget_wins_over_a_change_made_meanwhile_on_another_device(ben: TeamHome, other: TeamHome) -> None:
     made = ben.decide("Use pnpm for the shop")
     other.receive(ben.push())
-    other.change(other.only(), summary="Of the other device.", origin="user", made_by="user")
+    other.change(other.only(), summary="Of the other device.", origin="user", made_by="user", author="")
     forget_here(ben, made.id)
     deleted, changed = ben.push(), other.push()
     ben.receive(changed)
@@ -350,7 +365,7 @@ def test_a_copy_of_a_home_finds_its_memory_by_the_uid(ben: TeamHome, other: Team
 def test_a_change_here_that_was_not_sent_yet_wins_over_a_received_one(ben: TeamHome, other: TeamHome) -> None:
     made = ben.decide("Use pnpm for the shop")
     other.receive(ben.push())
-    other.change(other.only(), summary="Of the other device.", origin="user", made_by="user")
+    other.change(other.only(), summary="Of the other device.", origin="user", made_by="user", author="")
     ben.change(made, summary="Of this device.")
     ben.receive(other.push())
     assert ben.only().summary == "Of this device."

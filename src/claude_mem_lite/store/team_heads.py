@@ -76,6 +76,15 @@ def of_memory(db: sqlite3.Connection, memory: str, author: str) -> Head | None:
     return _head(row) if row else None
 
 
+def is_of_other(db: sqlite3.Connection, memory: str, author: str) -> bool:
+    """Return whether a local memory came from another author."""
+    rows = db.execute(
+        "select 1 from team_heads where memory = :memory and author <> :author and state <> 'duplicate' limit 1",
+        {"memory": memory, "author": author},
+    )
+    return rows.fetchone() is not None
+
+
 def put(db: sqlite3.Connection, head: Head) -> None:
     """Store a head, replacing an earlier one of the uid."""
     marks = ", ".join(f":{name}" for name in _COLUMNS.split(", "))

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import cast
 
-from claude_mem_lite.code.syntax.anchors import read_anchor, written
+from claude_mem_lite.code.syntax.changes import read_anchor, written
 from claude_mem_lite.compress.prose.clean import clean, storable
 from claude_mem_lite.export_format import values_of
 from claude_mem_lite.knowledge.confidence import FIRST

@@ -236,7 +236,7 @@ class _Context:
             retirement.cause if retirement else None,
             is_sent=head is not None and head.op == "put",
             is_excluded=share is not None and self.is_excluded(share.project),
-            author=author,
+            is_version=team_heads.is_of_other(db, memory.id, author),
         )
         if not verdict.may_go or share is None:
             return _Considered(verdict, uid, head, share, None)

@@ -107,14 +107,14 @@ def decide(
     *,
     is_sent: bool = False,
     is_excluded: bool = False,
-    author: str = "",
+    is_version: bool = False,
 ) -> Verdict:
     """Decide whether a memory may leave. `cause` is that of its retirement, `is_sent` is true if the team has the
-    memory, `author` is the name of this member."""
+    memory, `is_version` if it is the user's version of a teammate's memory."""
     code = (
         _never(memory, choice, share, is_excluded=is_excluded)
         or _by_status(memory, cause, is_sent=is_sent)
-        or _by_kind(memory, choice, share, author)
+        or _by_kind(memory, choice, share, is_version=is_version)
     )
     if code is not None:
         return Verdict(code)
@@ -152,11 +152,11 @@ def _by_status(memory: Memory, cause: Cause | None, *, is_sent: bool) -> Code | 
     return None if is_sent else "retired"
 
 
-def _by_kind(memory: Memory, choice: Choice | None, share: Share | None, author: str) -> Code | None:
+def _by_kind(memory: Memory, choice: Choice | None, share: Share | None, *, is_version: bool) -> Code | None:
     """Return the reason why a memory is not shared without the user's choice."""
     if choice == "share":
         return None
-    if memory.author not in ("", author):
+    if is_version:
         return "received"
     if memory.kind not in DEFAULT_KINDS:
         return "by_hand"

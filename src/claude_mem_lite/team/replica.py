@@ -171,7 +171,8 @@ class _Application:
 
     def _delete(self, entry: Entry, before: Head | None) -> Outcome:
         local = self._local(entry, before) if before is None or before.op == "put" else None
-        state, memory = self._state_after_delete(before, local)
+        is_edited = local is not None and self._is_edited(entry, local)
+        state, memory = self._state_after_delete(before, local, is_edited=is_edited)
         team_heads.put(self.db, _head(entry, None, memory, state))
         if local is not None and state == "deleted":
             self._remove(local)
@@ -180,13 +181,15 @@ class _Application:
         tables.scrub_log(self.db, entry.uid)
         return "deleted"
 
-    def _state_after_delete(self, before: Head | None, local: Memory | None) -> tuple[HeadState, str]:
+    def _state_after_delete(
+        self, before: Head | None, local: Memory | None, *, is_edited: bool
+    ) -> tuple[HeadState, str]:
         """Return state and local memory of a deleted head: nobody brings back what the user forgot here."""
         if before is None:
             return "deleted", ""
         if before.state == "forgotten" or (local is None and self._is_forgotten(before)):
             return "forgotten", before.memory
-        if before.state == "edited" or (local is not None and self._is_edited(local)):
+        if before.state == "edited" or is_edited:
             return "edited", before.memory
         # A memory that its author keeps back on this device stays linked.
         return "deleted", before.memory if before.op == "delete" else ""
@@ -211,15 +214,16 @@ class _Application:
         if (known := received.own_duplicate(self.db, memory)) is not None:
             return self._keep(entry, plain, known.id, "duplicate", "duplicate")
         stored = received.store(self.db, memory, self.now)
+        tables.drop_marks(self.db, [stored.id])
         sessions.note_project(self.db, self.share.project, self.now)
         return self._keep(entry, plain, stored.id, "applied", "applied")
 
     def _update(self, entry: Entry, plain: str, body: Body, local: Memory) -> Outcome:
         """Apply a revision to its local memory, unless the user has changed this memory here."""
-        if not self._is_own(entry) and self._is_edited(local):
+        if self._is_edited(entry, local):
             return self._keep(entry, plain, local.id, "edited", "edited")
         state: HeadState = "applied" if received.is_received(local) else "own"
-        if self._is_own(entry) and tables.is_marked(self.db, local.id):
+        if self._is_own(entry) and not received.is_received(local) and tables.is_marked(self.db, local.id):
             # The outbox sends the change of this device as the next revision.
             return self._keep(entry, plain, local.id, state, "known")
         new = memory_of(body, local.id, self.share.project, entry.author)
@@ -235,11 +239,7 @@ class _Application:
     def _local(self, entry: Entry, before: Head | None) -> Memory | None:
         """Return the local memory of an entry: that of its head, or the same memory in a copy of its author's home."""
         if before is not None and before.memory and before.state != "duplicate":
-            found = memories.find(self.db, before.memory)
-            is_of_author = found is not None and (
-                found.author == entry.author or (self._is_own(entry) and not found.author)
-            )
-            return found if is_of_author else None
+            return memories.find(self.db, before.memory)
         if before is None and self._is_own(entry) and entry.op == "put" and entry.body is not None:
             at = read_body(self._plain(entry)).created_at
             return received.with_uid(self.db, entry.uid, entry.author, at)
@@ -248,8 +248,9 @@ class _Application:
     def _is_own(self, entry: Entry) -> bool:
         return entry.author == self.device.author
 
-    def _is_edited(self, local: Memory) -> bool:
-        return local.author not in ("", self.device.author) and not received.is_received(local)
+    def _is_edited(self, entry: Entry, local: Memory) -> bool:
+        """Return whether the user of this device has rewritten the memory of a teammate."""
+        return not self._is_own(entry) and not received.is_received(local)
 
     def _is_forgotten(self, head: Head) -> bool:
         """Return whether the user forgot the memory of a head on this device."""
