@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from claude_mem_lite.code.callgraph.source_scope import Walks
+from claude_mem_lite.code.callgraph.graph import Walks
 
 
 def test_a_walk_is_remembered_while_the_reading_goes_on(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ from typing import Annotated, Literal, NoReturn
 from pydantic import Field
 
 from claude_mem_lite.code.callgraph import graph
-from claude_mem_lite.code.callgraph.graph import Edge
+from claude_mem_lite.code.callgraph.graph import LANGUAGES, Edge, Walks, why_not_read, within
 from claude_mem_lite.code.callgraph.lookup import Definition, Lookup
 from claude_mem_lite.code.callgraph.resolve import Resolver
-from claude_mem_lite.code.callgraph.source_scope import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.config import is_excluded, project_settings
 from claude_mem_lite.deadline import Deadline
