@@ -59,7 +59,7 @@ ALCOVES: dict[str, dict[str, tuple[str, ...]]] = {
     "store": {"index": (), "projects": ("index",)},
     "knowledge": {"claims": (), "lessons": ("claims",)},
     "context": {"layers": (), "prompt": ("layers",)},
-    "worker": {"answers": (), "models": (), "recovery": ("answers",), "api": ("answers", "models")},
+    "worker": {"answers": (), "models": (), "recovery": ("answers",), "team": (), "api": ("answers", "models", "team")},
 }
 MAX_MODULES_IN_A_FOLDER = 25
 

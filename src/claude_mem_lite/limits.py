@@ -42,6 +42,14 @@ class Limits:
     rest_s: float = 60.0
     """Time without a search after which loaded vectors and code are released."""
     max_backups: int = 7
+    team_min_pause_s: float = 60.0
+    """Pause between synchronisations with the team while there is work."""
+    team_max_pause_s: float = 600.0
+    """Pause after many synchronisations without work, and after failures."""
+    team_round_s: float = 120.0
+    """Time of one synchronisation; the next one continues."""
+    team_write_s: float = 60.0
+    """Time that the synchronisation waits for the job thread."""
 
 
 LIMITS = Limits()

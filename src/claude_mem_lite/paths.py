@@ -125,6 +125,21 @@ class Home:
         return self.root / "api-key"
 
     @property
+    def team_address(self) -> Path:
+        """Address of the team's database, with the password of this member."""
+        return self.root / "team-url"
+
+    @property
+    def team_admin_address(self) -> Path:
+        """Address of the team's database for whoever invites members."""
+        return self.root / "team-admin-url"
+
+    @property
+    def team_key(self) -> Path:
+        """Key of a sealed team."""
+        return self.root / "team-key"
+
+    @property
     def rendered(self) -> Path:
         """Start contexts rendered ahead, one file a folder, for hooks that find no worker in time."""
         return self.root / "rendered"

@@ -60,7 +60,9 @@ class TeamHome:
         )
 
     def preview(self) -> outbox.Preview:
-        return outbox.preview(self.db, is_excluded=self.excluded.__contains__, user_home=USER_HOME)
+        return outbox.preview(
+            self.db, tables.shares(self.db), is_excluded=self.excluded.__contains__, user_home=USER_HOME
+        )
 
     def push(self) -> list[Entry]:
         """Fill the outbox, and return the entries as a server would have them."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.team.entry import project_key
 from claude_mem_lite.team.reasons import TeamError
-from claude_mem_lite.team.seal import Seal, key_text, load_seal, make_key, read_key
+from claude_mem_lite.team.seal import Seal, key_text, load_seal, make_key, read_key, save_key
 
 SEAL = Seal(bytes(range(32)))
 PLACE = ("p" * 32, "ana:1", 3)
@@ -81,7 +81,7 @@ def test_text_that_is_no_key_is_refused(written: str) -> None:
 def test_a_key_file_is_read_and_may_be_missing(tmp_path: Path) -> None:
     path = tmp_path / "team-key"
     assert load_seal(path) is None
-    path.write_text(key_text(SEAL.key) + "\n")
+    save_key(path, key_text(SEAL.key).lower())
     loaded = load_seal(path)
     assert loaded is not None
     assert loaded.key == SEAL.key

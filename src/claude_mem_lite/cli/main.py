@@ -58,6 +58,11 @@ SECTIONS = {
         "import": Entry(f"{_HERE}.transfer.import_transcripts", "import_", "Import earlier sessions and memories."),
         "export": Entry(f"{_HERE}.transfer.export", "export", "Write all memories to JSON lines or Markdown."),
     },
+    "Team": {
+        "team": Entry(f"{_HERE}.team.group", "team", "Share memories of a project with your team."),
+        "share": Entry(f"{_HERE}.team.sharing", "share_memory", "Share one memory with the team."),
+        "keep": Entry(f"{_HERE}.team.sharing", "keep", "Keep one memory from the team."),
+    },
     "Run": {
         "worker": Entry(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),
         "queue": Entry(f"{_HERE}.status", "queue", "Show waiting and failed events."),

@@ -220,6 +220,17 @@ def absolute_home() -> Home:
     return find_home()
 
 
+def project_for_worker(given: str) -> str:
+    """Return a project that the user named in the form that the worker expects: a path is made absolute."""
+    is_path = given.startswith(("/", "~", ".")) or os.path.isdir(given)
+    return absolute_path(Path(given)) if is_path else given
+
+
+def absolute_path(path: Path) -> str:
+    """Return a path without links, with the user's folder in place of `~`."""
+    return os.path.realpath(path.expanduser())
+
+
 def connect() -> Client:
     """Return a client of a running worker; start a worker if necessary."""
     return ensure_worker(chosen_home())

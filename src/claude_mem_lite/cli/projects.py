@@ -1,6 +1,5 @@
 """The `projects` command: list projects, and merge, rename, move or split them."""
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -8,7 +7,7 @@ from typing import Literal
 import click
 
 from claude_mem_lite.cli import completion_values
-from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option
+from claude_mem_lite.cli.options import absolute_path, connect_to_find, connect_to_look, json_option, project_for_worker
 from claude_mem_lite.cli.output import Column, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
@@ -58,7 +57,7 @@ def merge(source: str, into: str, as_json: bool) -> None:
     Examples:
       claude-mem-lite projects merge shop-old shop
     """
-    _change("merge", {"source": _project(source), "into": _project(into)}, as_json)
+    _change("merge", {"source": project_for_worker(source), "into": project_for_worker(into)}, as_json)
 
 
 @projects.command(short_help="Rename a project.")
@@ -74,7 +73,7 @@ def rename(project: str, name: str, as_json: bool) -> None:
     Examples:
       claude-mem-lite projects rename shop webshop
     """
-    _change("rename", {"project": _project(project), "name": name}, as_json)
+    _change("rename", {"project": project_for_worker(project), "name": name}, as_json)
 
 
 @projects.command(short_help="Record that a folder moved.")
@@ -93,7 +92,7 @@ def move(old: Path, new: Path, as_json: bool) -> None:
       claude-mem-lite projects move ~/old/notes ~/notes
       claude-mem-lite projects move /Users/me/webshop ~/code/shop
     """
-    _change("move", {"old": _absolute(old), "new": _absolute(new)}, as_json)
+    _change("move", {"old": absolute_path(old), "new": absolute_path(new)}, as_json)
 
 
 @projects.command(short_help="Make a folder a project of its own.")
@@ -115,7 +114,7 @@ def split(folder: Path, name: str, as_json: bool) -> None:
       claude-mem-lite projects split ~/code/blog
       claude-mem-lite projects split . --name blog
     """
-    _change("split", {"folder": _absolute(folder), "name": name}, as_json)
+    _change("split", {"folder": absolute_path(folder), "name": name}, as_json)
 
 
 @projects.command(short_help="Undo a merge, a new name, a move or a split.")
@@ -148,16 +147,6 @@ def _change(what: Literal["merge", "rename", "move", "split"], body: JsonObject,
     if change.is_shared:
         name = plain(change.name or change.target)
         click.echo(f"Another project is called {name} too: name them by their folders or ids.", err=True)
-
-
-def _project(given: str) -> str:
-    """Return a project in the form that the worker expects: a path is made absolute."""
-    is_path = given.startswith(("/", "~", ".")) or os.path.isdir(given)
-    return _absolute(Path(given)) if is_path else given
-
-
-def _absolute(path: Path) -> str:
-    return os.path.realpath(path.expanduser())
 
 
 def _print_changes(client: Client, *, as_json: bool) -> None:

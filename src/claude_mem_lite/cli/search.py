@@ -10,7 +10,7 @@ import click
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.filters import filter_options
 from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option, limit_option, memory_id
-from claude_mem_lite.cli.output import Column, plain, print_json, print_table
+from claude_mem_lite.cli.output import Column, dim, plain, print_json, print_table
 from claude_mem_lite.cli.records import (
     Shown,
     kind_and_status,
@@ -24,16 +24,17 @@ from claude_mem_lite.cli.records import (
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Wanted, Where
-from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.paths import current_folder
 from claude_mem_lite.responses.lessons import LessonCandidate
-from claude_mem_lite.text import query_words, within
+from claude_mem_lite.text import one_line, query_words, within
 
 HIT_KEYS = (
     *("id", "kind", "origin", "author", "title", "summary", "session", "project", "created_at", "score"),
     *("certain", "why"),
 )
 _MAX_NEIGHBOURS = 500
+_MAX_TEAM_HITS = 100
 _MAX_SHOWN_LENGTH = 100
 # Of a memory or a turn, or of a session; an id that is cut short is known by its `#` alone.
 _ID = re.compile(r"#[a-z2-7]{4,}|[a-z2-7]{10}|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGNORECASE)
@@ -44,8 +45,11 @@ _ID = re.compile(r"#[a-z2-7]{4,}|[a-z2-7]{10}|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGN
 @filter_options
 @limit_option(10)
 @click.option("--explain", is_flag=True, help="Say why each was found.")
+@click.option("--team", is_flag=True, help="Ask the team's database instead, over all projects that you may see there.")
 @json_option
-def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, explain: bool, as_json: bool) -> None:
+def search(
+    words: Sequence[str], place: Where, wanted: Wanted, limit: int, explain: bool, team: bool, as_json: bool
+) -> None:
     """Find memories and turns, by words and by meaning.
 
     Words may have any order and form. Search also finds parts of identifiers and paths, and texts with the same meaning
@@ -55,6 +59,9 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
     quarantined memories are left out without --status. Memories of the current project are marked if their code
     changed, is gone, or is on a branch that is not merged, and --explain gives the details. --explain shows the score
     as a sum of its terms, and the certainty with its minimum. Reads only.
+
+    --team asks the database of your team for shared memories, also of projects that are not on this machine; other
+    filters do not apply there.
 
     \b
     Examples:
@@ -69,6 +76,9 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
         newest = f"list --file {shlex.quote(wanted.file)}" if wanted.file else "list"
         raise click.UsageError(f"the query has no words to look for; `claude-mem-lite {newest}` shows the newest")
     client = connect_to_look([], as_json=as_json)
+    if team:
+        _search_team(client, query, min(limit, _MAX_TEAM_HITS), as_json=as_json)
+        return
     hits = client.search(query, place, wanted, limit=limit)
     if as_json:
         print_json([{key: hit.raw.get(key) for key in HIT_KEYS} for hit in hits])
@@ -78,6 +88,27 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
             f"Nothing found for {within(plain(query), _MAX_SHOWN_LENGTH)!r}. {_what_to_try(query, place, wanted)}"
         )
     print_hits(hits, explain, project_names(hits, client.project_names()) if place.all_projects else {})
+
+
+def _search_team(client: Client, query: str, limit: int, *, as_json: bool) -> None:
+    """Print the hits of the team's database."""
+    found = client.team_search(query, limit=limit)
+    if found.is_sealed:
+        raise MemoryLiteError(
+            "the team is sealed, so its database cannot search",
+            "`claude-mem-lite search WORDS --origin team` searches what was received",
+        )
+    if as_json:
+        print_json([hit.raw for hit in found.hits])
+        return
+    if not found.hits:
+        click.echo(f"The team has nothing about {within(plain(query), _MAX_SHOWN_LENGTH)!r}.")
+    now = datetime.now(UTC)
+    for hit in found.hits:
+        tail = ", ".join(plain(part) for part in (hit.kind, hit.author, ago(hit.created_at, now), hit.project) if part)
+        click.echo(f"{plain(hit.title)}  {dim(f'[{tail}]')}")
+        if hit.summary and hit.summary != hit.title:
+            click.echo(f"    {plain(one_line(hit.summary))}")
 
 
 @click.command(name="list", short_help="List the newest memories.")

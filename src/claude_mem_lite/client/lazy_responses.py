@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         records,
         setting,
         status,
+        team,
     )
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "records",
     "setting",
     "status",
+    "team",
 ]
 
 

@@ -297,9 +297,12 @@ def mark_parked(db: sqlite3.Connection, entry: PushedEntry, reason: str) -> None
     )
 
 
-def requeue_parked(db: sqlite3.Connection) -> int:
-    """Let parked entries be sent again; return their number."""
-    return db.execute("update team_log set state = 'pending', reason = '' where state = 'parked'").rowcount
+def count_waiting(db: sqlite3.Connection) -> int:
+    """Return the number of changes that are not on the server yet."""
+    (number,) = db.execute(
+        "select (select count(*) from team_dirty) + (select count(*) from team_log where state = 'pending')"
+    ).fetchone()
+    return int(number)
 
 
 def remove_from_log(db: sqlite3.Connection, key: LogKey) -> None:
@@ -325,6 +328,11 @@ def put_cursor(db: sqlite3.Connection, project: str, device_id: str, seq: int) -
            on conflict (project, device) do update set seq = max(seq, excluded.seq)""",
         {"project": project, "device": device_id, "seq": seq},
     )
+
+
+def drop_cursors(db: sqlite3.Connection, project: str) -> None:
+    """Forget how far the logs of a project were received, as after its sharing ended."""
+    db.execute("delete from team_cursors where project = ?", (project,))
 
 
 def _log_row(row: sqlite3.Row) -> LogRow:

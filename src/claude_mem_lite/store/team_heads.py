@@ -171,6 +171,22 @@ def clear(db: sqlite3.Connection) -> None:
         db.execute(f"delete from team_{table}")
 
 
+def clear_received(db: sqlite3.Connection, project: str) -> None:
+    """Remove the heads and the history of received memories of a project, as after its sharing ended."""
+    own = "(select author from team_device)"
+    for table in ("team_heads", "team_history"):
+        db.execute(f"delete from {table} where project = :project and author <> {own}", {"project": project})
+
+
+def counts_by_project(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+    """Return the numbers of sent and of received memories by project key."""
+    rows = db.execute(
+        """select project, sum(state = 'own' and op = 'put') as sent, sum(state = 'applied') as received
+           from team_heads group by project"""
+    )
+    return {row["project"]: (int(row["sent"]), int(row["received"])) for row in rows}
+
+
 def _head(row: sqlite3.Row) -> Head:
     return Head(
         row["uid"],

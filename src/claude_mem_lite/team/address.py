@@ -4,21 +4,18 @@ Plain connections are allowed on this machine only; everywhere else the certific
 of an address never shows its password."""
 
 import ipaddress
-import os
-import secrets
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from claude_mem_lite.errors import MemoryLiteError, unreadable, unwritable
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.team.secret_files import read_secret, write_secret
 
 VARIABLE = "CLAUDE_MEM_LITE_TEAM_URL"
 SYSTEM_AUTHORITIES = "system"
 DEFAULT_PORT = 5432
-MAX_FILE_BYTES = 16 * 1024
 _SCHEMES = ("postgresql", "postgres")
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _EXTRAS = ("sslcert", "sslkey", "channel_binding", "options")
@@ -104,47 +101,13 @@ def parse_address(url: str) -> Address:
 
 def save_address(path: Path, address: Address) -> None:
     """Write an address with its password to a file that only this user can read."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(address.url() + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        except OSError:
-            unfinished.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise unwritable(path, error) from None
+    write_secret(path, address.url())
 
 
 def load_address(path: Path, environ: Mapping[str, str]) -> Address | None:
     """Return the address from the environment or else from the file; None if there is neither."""
-    if url := environ.get(VARIABLE):
-        return parse_address(url)
-    try:
-        text = _read_private(path)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise unreadable(path, error) from None
-    return parse_address(text)
-
-
-def _read_private(path: Path) -> str:
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, encoding="utf-8", errors="replace") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise MemoryLiteError(f"{path} is not a regular file", "run `claude-mem-lite team join URL` again")
-        if status.st_mode & 0o077 or status.st_uid != os.geteuid():
-            raise MemoryLiteError(
-                f"{path} holds a password and can be read by other users",
-                f"run `chmod 600 {path}`, and ask for a new password if others have accounts here",
-            )
-        return file.read(MAX_FILE_BYTES)
+    url = environ.get(VARIABLE) or read_secret(path)
+    return parse_address(url) if url else None
 
 
 def _parameters(query: str) -> dict[str, str]:

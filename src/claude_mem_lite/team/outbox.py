@@ -5,7 +5,7 @@ The worker's job thread calls `fill` and `renumber`; `preview` and `pending` onl
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memories, memory_queries, retirements, team_heads
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import lookup, marks
-from claude_mem_lite.store.team import Device, LogRow, Share
+from claude_mem_lite.store.team import Device, LogRow, LogState, Share
 from claude_mem_lite.store.team_heads import Head
 from claude_mem_lite.team import policy
 from claude_mem_lite.team.body import body_of, unknown_fields, words_of_body
@@ -110,25 +110,34 @@ def fill(
 
 def withdraw(db: sqlite3.Connection, *, project: str | None, now: datetime) -> int:
     """Delete everything of this member from the team, of one project key or of all; the memories stay here. Return the
-    number of deletions."""
-    with atomic(db):
-        device = tables.device(db)
-        heads = team_heads.live_of(db, device.author, project) if device else []
-        for head in heads:
-            assert device is not None
-            _append_delete(db, device, head, now)
+    number of deletions. Writes inside the caller's transaction."""
+    device = tables.device(db)
+    heads = team_heads.live_of(db, device.author, project) if device else []
+    for head in heads:
+        assert device is not None
+        _append_delete(db, device, head, now)
     return len(heads)
+
+
+def requeue_parked(db: sqlite3.Connection) -> int:
+    """Let parked entries be sent again, and return their number. Writes inside the caller's transaction.
+
+    They get new numbers at the end of their logs: receivers have passed the old ones."""
+    parked_rows = tables.in_log(db, ["parked"])
+    for row in parked_rows:
+        _move(db, row, row.device, "pending")
+    return len(parked_rows)
 
 
 def preview(
     db: sqlite3.Connection,
+    shares: Sequence[Share],
     *,
     is_excluded: IsExcluded,
-    project: str | None = None,
     limit: int = 1_000,
     user_home: str | None = None,
 ) -> Preview:
-    """Return what `fill` would send for all shared projects, or for one, and what stays here and why."""
+    """Return what `fill` would send for these projects, shared already or not, and what stays here and why."""
     device = tables.device(db)
     if device is None:
         return Preview((), (), 0)
@@ -136,11 +145,9 @@ def preview(
     bodies: list[PreviewedBody] = []
     held: dict[Code, list[str]] = {}
     more = 0
-    for share in tables.shares(db):
-        if project not in (None, share.project):
-            continue
+    for share in shares:
         for _, memory in memory_queries.all_after(db, 0, share.project):
-            found = context.considered(memory)
+            found = context.considered(memory, share)
             if found.verdict.code is not None:
                 held.setdefault(found.verdict.code, []).append(memory.id)
             elif len(bodies) < limit:
@@ -177,19 +184,19 @@ def renumber(db: sqlite3.Connection, device: str, token: str, positions: Mapping
         tables.put_device(db, replace(old, id=device, token=token, next_token=""))
         moved = 0
         for row in (*tables.sent_behind(db, positions), *tables.in_log(db, ["pending", "parked"])):
-            new = replace(
-                row,
-                device=device,
-                seq=tables.next_seq(db, row.project, device),
-                state="parked" if row.state == "parked" else "pending",
-            )
-            tables.remove_from_log(db, row.key)
-            tables.append(db, new)
-            head = team_heads.find(db, row.uid)
-            if head is not None and head.key == row.key:
-                team_heads.put(db, replace(head, device=device, seq=new.seq))
+            _move(db, row, device, "parked" if row.state == "parked" else "pending")
             moved += 1
     return moved
+
+
+def _move(db: sqlite3.Connection, row: LogRow, device: str, state: LogState) -> None:
+    """Move an entry to the end of a log of this home."""
+    new = replace(row, device=device, seq=tables.next_seq(db, row.project, device), state=state, reason="")
+    tables.remove_from_log(db, row.key)
+    tables.append(db, new)
+    head = team_heads.find(db, row.uid)
+    if head is not None and head.key == row.key:
+        team_heads.put(db, replace(head, device=device, seq=new.seq))
 
 
 def _consider(context: "_Context", id_: str, seal: Seal | None, now: datetime) -> None:
@@ -221,13 +228,13 @@ class _Context:
     is_excluded: IsExcluded
     user_home: str
 
-    def considered(self, memory: Memory) -> _Considered:
-        """Decide about a stored memory and make its body."""
+    def considered(self, memory: Memory, planned: Share | None = None) -> _Considered:
+        """Decide about a stored memory and make its body; `planned`: as if this project were shared."""
         db, author = self.db, self.device.author
         head = team_heads.of_memory(db, memory.id, author)
         uid = head.uid if head else uid_of(author, memory.id, memory.created_at)
         head = head or team_heads.find(db, uid)
-        share = self._share(memory, head)
+        share = self._share(memory, head) or planned
         retirement = retirements.of(db, [memory.id]).get(memory.id)
         verdict = policy.decide(
             memory,

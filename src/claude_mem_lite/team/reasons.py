@@ -64,6 +64,6 @@ class TeamError(MemoryLiteError):
         self.code: Reason = code
 
 
-def next_step_of(code: Reason) -> str:
-    """Return the next step for a reason code."""
-    return _TEXTS[code][1]
+def next_step_of(code: str) -> str:
+    """Return the next step for a stored reason code; '' for one that this version does not know."""
+    return next((next_step for known, (_, next_step) in _TEXTS.items() if known == code), "")

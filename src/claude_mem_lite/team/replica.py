@@ -38,6 +38,11 @@ class Applied:
     def parked(self) -> int:
         return self.counts.get("parked", 0)
 
+    @property
+    def applied(self) -> int:
+        """Number of entries that changed this home."""
+        return self.counts.get("applied", 0) + self.counts.get("deleted", 0)
+
     def note(self, outcome: Outcome, project: str = "") -> None:
         """Count the outcome of an entry."""
         self.counts[outcome] = self.counts.get(outcome, 0) + 1

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from claude_mem_lite.team.entry import Op
 from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.team.secret_files import read_secret, write_secret
 
 _KEY_BYTES, _NONCE_BYTES, _SUM_BYTES, _DIGITS = 32, 12, 3, 32
 _GROUP = 7
@@ -98,13 +99,13 @@ def read_key(written: str, random_bytes: RandomBytes = secrets.token_bytes) -> S
 
 def load_seal(path: Path) -> Seal | None:
     """Return the seal of a key file; None without the file. TeamError `wrong_key`: the file holds no key."""
-    try:
-        written = path.read_text("ascii")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError:
-        raise TeamError("wrong_key", f"{path.name} holds no key") from None
-    return read_key(written)
+    written = read_secret(path)
+    return None if written is None else read_key(written)
+
+
+def save_key(path: Path, written: str) -> None:
+    """Write a key to a file that only this user can read."""
+    write_secret(path, key_text(read_key(written).key))
 
 
 def _checksum(key: bytes) -> bytes:

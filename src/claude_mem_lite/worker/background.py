@@ -81,6 +81,7 @@ def background_steps(
         IndexStep(services),
         StalenessScanStep(services, throttle),
         QuestionStep(services),
+        TeamStep(services, memory_db),
         BackupStep(services, queue, journal, memory_db),
         ReleaseStep(services, (queue.db, memory_db)),
     )
@@ -156,6 +157,17 @@ class QuestionStep:
 
     def run(self) -> None:
         self.services.questions.prepare()
+
+
+@dataclass(frozen=True, slots=True)
+class TeamStep:
+    """Synchronisation with the team, begun when due; it runs in a thread of its own."""
+
+    services: Services
+    memory_db: sqlite3.Connection
+
+    def run(self) -> float | None:
+        return self.services.team.step(self.memory_db)
 
 
 @dataclass(frozen=True, slots=True)

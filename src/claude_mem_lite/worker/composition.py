@@ -50,6 +50,7 @@ from claude_mem_lite.worker.recovery.replay import (
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.settings import SettingsSource
 from claude_mem_lite.worker.shutdown import Activity, Package, Shutdown
+from claude_mem_lite.worker.team.scheduler import TeamSync
 from claude_mem_lite.worker.unit_jobs import CommandJob, UnitJobs
 from claude_mem_lite.worker.write_thread import CommandQueue, WriteThread
 
@@ -133,6 +134,7 @@ def _make_loop(
     vectors, throttle = VectorIndex(), ScanThrottle()
     search = Search(embedder, vectors)
     scanner = StalenessScanner(home, memory_db, clock, settings.excludes, limits)
+    renderer = ContextRenderer(home, memory_db, readers, settings, clock, scanner, search, shutdown, limits)
     services = Services(
         home=home,
         clock=clock,
@@ -152,9 +154,10 @@ def _make_loop(
         indexing=Indexing(memory_db, embedder),
         likeness=likeness,
         scanner=scanner,
-        renderer=ContextRenderer(home, memory_db, readers, settings, clock, scanner, search, shutdown, limits),
+        renderer=renderer,
         models=ModelScheduler(home, model_turns, memory_db, clock, make_provider, writes.wake, likeness),
         backups=BackupScheduler(home, memory_db, inbox_db, clock, limits.max_backups),
+        team=TeamSync(home, readers, writes, clock, settings, shutdown, renderer, embedder, limits),
         in_flight=InFlightInjections(),
         notices=UserNotices(home, clock),
         duplicate_hooks=DuplicateHookGuard(inbox_readers.open),

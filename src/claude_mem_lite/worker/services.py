@@ -23,6 +23,7 @@ from claude_mem_lite.worker.models.scheduler import ModelScheduler
 from claude_mem_lite.worker.pass_progress import PassProgress
 from claude_mem_lite.worker.settings import SettingsSource
 from claude_mem_lite.worker.shutdown import Activity, Package, Shutdown
+from claude_mem_lite.worker.team.scheduler import TeamSync
 from claude_mem_lite.worker.write_thread import CommandQueue, WriteThread
 
 
@@ -53,6 +54,7 @@ class Services:
     renderer: ContextRenderer
     models: ModelScheduler
     backups: BackupScheduler
+    team: TeamSync
     in_flight: InFlightInjections
     """Answers to hooks that no hook has confirmed as printed yet."""
     notices: UserNotices

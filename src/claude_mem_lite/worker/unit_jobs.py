@@ -143,6 +143,8 @@ class UnitJobs:
                 return set()  # the next worker processes the unit at once, after recovery
             self._queue.fail(ids, f"working on it failed: {type(error).__name__}", now.timestamp())
             return set()
+        if any(row.event == "SessionEnd" for row in unit):
+            self._services.team.request()
         if stored is not None:
             return self._follow_turn(stored)
         return self._follow_start(first) if first.event == "SessionStart" else set()

@@ -18,6 +18,7 @@ from claude_mem_lite.worker.api import (
     records,
     staleness,
     status,
+    team,
     transfer,
 )
 
@@ -30,6 +31,7 @@ _MODULES = (
     analytics,
     feed,
     projects,
+    team,
     context,
     agent,
     code,

@@ -1,0 +1,217 @@
+"""One synchronisation of a device with its team: pull, fill the outbox, push. Runs in a thread of its own.
+
+Only `Local.write` changes the local database, in the job thread of the worker, in short pieces."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Protocol, TypeVar
+
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.providers import Embedder
+from claude_mem_lite.store import team as tables
+from claude_mem_lite.team import outbox, replica
+from claude_mem_lite.team.address import Address
+from claude_mem_lite.team.entry import VERSION, Entry
+from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.team.seal import Seal
+from claude_mem_lite.team.server import Greeting, OutgoingEntry, Server
+
+MAX_ATTEMPTS_AS_CLONE = 2
+Result = TypeVar("Result")
+
+
+class Local(Protocol):
+    """Local database, as the synchronisation uses it."""
+
+    def read(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Return a connection for reading."""
+
+    def write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Run a write in the job thread and wait for its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncSettings:
+    """Sizes of the pieces of a synchronisation, and what it needs from outside."""
+
+    embedder: Embedder
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+    """Makes random ids for devices and tokens."""
+    is_excluded: Callable[[str], bool]
+    """Tells whether nothing of a project, by its local id, may leave."""
+    load_seal: Callable[[], Seal | None]
+    fill_batch: int = 100
+    push_batch: int = 500
+    pull_batch: int = 200
+
+
+@dataclass(slots=True)
+class SyncCounts:
+    """Numbers of one synchronisation."""
+
+    pushed: int = 0
+    rejected: int = 0
+    pulled: int = 0
+    parked: int = 0
+    projects: set[str] = field(default_factory=set)
+    """Local projects with received changes."""
+    is_whole: bool = True
+    """False if the deadline ended the synchronisation before everything was done."""
+
+    def has_work(self) -> bool:
+        """Return whether anything was sent or received."""
+        return bool(self.pushed or self.rejected or self.pulled or self.parked or not self.is_whole)
+
+
+def synchronise(local: Local, address: Address, settings: SyncSettings, deadline: Deadline) -> SyncCounts:
+    """Exchange entries with the server until nothing is left or the deadline is over. TeamError: nothing more can be
+    done now; whatever was exchanged before stays."""
+    counts = SyncCounts()
+    with Server.connect(address, deadline) as server:
+        greeting = server.greeting()
+        session = _Session(local, server, settings, open_seal(greeting, settings.load_seal), greeting, deadline, counts)
+        session.prepare_device()
+        session.pull()  # first: a new revision must be higher than all known ones
+        session.fill_outbox()
+        session.push()
+    return counts
+
+
+def open_seal(greeting: Greeting, load_seal: Callable[[], Seal | None]) -> Seal | None:
+    """Return the seal of a sealed team, checked against the value on the server; None for an open team."""
+    if greeting.min_version > VERSION:
+        raise TeamError("newer_schema")
+    if not greeting.is_sealed:
+        return None
+    seal = load_seal()
+    if seal is None:
+        raise TeamError("no_key")
+    if not seal.opens_check(greeting.key_check or b""):
+        raise TeamError("wrong_key")
+    return seal
+
+
+def vector_of(embedder: Embedder, text: str) -> list[float] | None:
+    """Return the vector of a text for the server; None for a text without a known word."""
+    (vector,) = embedder.embed([text])
+    numbers = [float(number) for number in memoryview(vector).cast("b")]
+    return numbers if any(numbers) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """One synchronisation, step by step."""
+
+    local: Local
+    server: Server
+    settings: SyncSettings
+    seal: Seal | None
+    greeting: Greeting
+    deadline: Deadline
+    counts: SyncCounts
+
+    def prepare_device(self) -> None:
+        """Register this device on the server, at the first synchronisation."""
+        device = self._device()
+        if self.server.token_of(device.id) is None:
+            self.server.register_device(device.id, device.token)
+
+    def fill_outbox(self) -> None:
+        """Turn changed memories into entries of the local log."""
+        while self._has_time():
+            taken = self.local.write(
+                lambda db: outbox.fill(
+                    db,
+                    seal=self.seal,
+                    is_excluded=self.settings.is_excluded,
+                    limit=self.settings.fill_batch,
+                    now=self.settings.clock(),
+                )
+            )
+            if not taken:
+                return
+
+    def push(self) -> None:
+        """Send the pending entries of the local log."""
+        attempts = 0
+        while self._has_time():
+            with self.local.read() as db:
+                pending = outbox.pending(db, self.settings.push_batch)
+            if not pending:
+                return
+            try:
+                self._push(pending)
+            except TeamError as error:
+                attempts += 1
+                if error.code != "cloned" or attempts > MAX_ATTEMPTS_AS_CLONE:
+                    raise
+                self._take_new_id()
+
+    def _push(self, entries: Sequence[Entry]) -> None:
+        proposed = self.settings.new_id()
+        # First: after a lost acknowledgement the server has the next token, and this device must know it.
+        device = _joined(self.local.write(lambda db: tables.put_next_token(db, proposed)))
+        outgoing = [self._outgoing(entry) for entry in entries]
+        result = self.server.push(outgoing, device.id, device.token, device.next_token)
+        self.local.write(lambda db: tables.note_pushed(db, device.next_token, result.sent, result.rejected))
+        self.counts.pushed += len(result.sent)
+        self.counts.rejected += len(result.rejected)
+
+    def _outgoing(self, entry: Entry) -> OutgoingEntry:
+        if self.seal is not None or entry.body is None:
+            return OutgoingEntry(entry)
+        words = outbox.words_of(entry.body)
+        return OutgoingEntry(
+            entry, words, vector_of(self.settings.embedder, words) if self.greeting.has_vectors else None
+        )
+
+    def _take_new_id(self) -> None:
+        """Give this home a device id of its own: another home used the present one."""
+        device, token = self.settings.new_id(), self.settings.new_id()
+        positions = self.server.positions()
+        self.local.write(lambda db: outbox.renumber(db, device, token, positions))
+        self.server.register_device(device, token)
+
+    def pull(self) -> None:
+        """Fetch and apply the entries of all other devices."""
+        own = self._device().id
+        with self.local.read() as db:
+            cursors, shared = tables.cursors(db), tables.shared_keys(db)
+        for (project, device), last in sorted(self.server.positions().items()):
+            if device != own and project in shared:
+                self._pull_log(project, device, cursors.get((project, device), 0), last)
+
+    def _pull_log(self, project: str, device: str, after: int, last: int) -> None:
+        while after < last and self._has_time():
+            entries = self.server.fetch(project, device, after, self.settings.pull_batch)
+            if not entries:
+                return
+            after = entries[-1].seq
+            applied = self.local.write(
+                partial(replica.apply, entries=entries, seal=self.seal, now=self.settings.clock())
+            )
+            self.counts.pulled += len(entries)
+            self.counts.parked += applied.parked
+            self.counts.projects |= applied.projects
+
+    def _device(self) -> tables.Device:
+        with self.local.read() as db:
+            device = tables.device(db)
+        return _joined(device)
+
+    def _has_time(self) -> bool:
+        if self.deadline.left_s() > 0:
+            return True
+        self.counts.is_whole = False
+        return False
+
+
+def _joined(device: tables.Device | None) -> tables.Device:
+    if device is None:
+        raise TeamError("login", "this home has not joined the team")
+    return device

@@ -1,0 +1,186 @@
+"""Sharing of projects and memories with the team: share, unshare, preview, choices, repair, search on the server.
+
+The API imports this module when a command needs it: it imports the driver of PostgreSQL."""
+
+import sqlite3
+from contextlib import closing
+
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.responses.team import (
+    HeldBack,
+    PreviewedMemory,
+    TeamChoice,
+    TeamHitRow,
+    TeamHits,
+    TeamPreview,
+    TeamRepaired,
+    TeamShared,
+)
+from claude_mem_lite.store import memories, team_heads
+from claude_mem_lite.store import team as tables
+from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.store.team import Choice, Share
+from claude_mem_lite.team import outbox, replica
+from claude_mem_lite.team.body import read_body
+from claude_mem_lite.team.entry import Entry
+from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.team.seal import load_seal
+from claude_mem_lite.team.server import Server, TeamHit
+from claude_mem_lite.team.sync import open_seal
+from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.worker.services import Services
+from claude_mem_lite.worker.team.membership import address_of, greet, key_of, received_ids, remote_of, write
+
+_MAX_PREVIEWED = 1_000
+
+
+def share(services: Services, project: str, *, handoffs: bool, deadline: Deadline) -> TeamShared:
+    """Share a project, if the server grants it to this member; its memories are considered at the next
+    synchronisation."""
+    shared = _share_of(services, project, handoffs=handoffs, deadline=deadline)
+    if services.team.is_excluded(shared.project):
+        raise MemoryLiteError(
+            f"{project} is excluded by the settings, so nothing of it is shared",
+            "take it out of `exclude` first",
+        )
+    marked = write(services, lambda db: tables.share(db, shared))
+    services.team.request()
+    return _shared(services, shared, is_shared=True, marked=marked)
+
+
+def unshare(services: Services, project: str) -> TeamShared:
+    """Stop sharing a project: take back what was sent, and remove what was received."""
+    with closing(services.readers.open()) as db:
+        id_ = lookup.find(db, project)
+        shared = next((known for known in tables.shares(db) if known.project == id_), None)
+    if shared is None:
+        raise MemoryLiteError(f"{project} is not shared", "`claude-mem-lite team status` lists the shared projects")
+
+    def end(db: sqlite3.Connection) -> None:
+        outbox.withdraw(db, project=shared.key, now=services.clock())
+        memories.remove(db, received_ids(db, shared.key), services.clock())
+        team_heads.clear_received(db, shared.key)
+        tables.drop_cursors(db, shared.key)
+        tables.unshare(db, shared.project)
+
+    write(services, end)
+    services.render_all()
+    services.team.request()
+    return _shared(services, shared, is_shared=False)
+
+
+def preview(services: Services, project: str, *, deadline: Deadline) -> TeamPreview:
+    """Return everything that would leave this device: of all shared projects, or of one, shared or not."""
+    with closing(services.readers.open()) as db:
+        known = tables.shares(db)
+        id_ = lookup.find(db, project) if project else ""
+        chosen = next((share for share in known if share.project == id_), None)
+    if project and chosen is None:
+        chosen = _share_of(services, project, handoffs=False, deadline=deadline, needs_grant=False)
+    with closing(services.readers.open()) as db:
+        found = outbox.preview(
+            db, [chosen] if chosen else known, is_excluded=services.team.is_excluded, limit=_MAX_PREVIEWED
+        )
+    return TeamPreview(
+        tuple(
+            PreviewedMemory(
+                body.memory.id, body.memory.project, body.memory.kind, body.memory.title, body.body, body.is_sent
+            )
+            for body in found.would_send
+        ),
+        tuple(HeldBack(held.code, held.reason, held.memories, held.examples) for held in found.held_back),
+        found.more,
+    )
+
+
+def choose(services: Services, memory_id: str, choice: Choice) -> TeamChoice:
+    """Share one memory by hand, or keep it here; a memory that may never go is refused with the reason."""
+
+    def record(db: sqlite3.Connection) -> TeamChoice:
+        memory = memories.get(db, memory_id)
+        tables.choose(db, memory.id, choice)
+        verdict = outbox.decide_one(db, memory, is_excluded=services.team.is_excluded)
+        reason = verdict.reason if choice == "share" and not verdict.may_go else ""
+        if reason:
+            tables.choose(db, memory.id, None)
+        return TeamChoice(memory.id, memory.title, choice, reason)
+
+    chosen = write(services, record)
+    services.team.request()
+    return chosen
+
+
+def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
+    """Send parked entries again, fetch damaged ones again, and try to apply all received ones that are parked."""
+    with Server.connect(address_of(services), deadline) as server:
+        seal = open_seal(server.greeting(), lambda: load_seal(services.home.team_key))
+        with closing(services.readers.open()) as db:
+            damaged = [entry for entry, reason in replica.parked(db) if reason == "bad_hash"]
+        fetched = [_fetch_again(server, entry) for entry in damaged]
+    local, now = services.team.local(), services.clock()
+    again = [entry for entry in fetched if entry is not None]
+    applied = local.write(lambda db: replica.apply(db, again, seal=seal, now=now))
+    retried = local.write(lambda db: replica.retry_parked(db, seal=seal, now=now))
+    requeued = write(services, outbox.requeue_parked)
+    with closing(services.readers.open()) as db:
+        still = len(replica.parked(db))
+    services.render_all()
+    services.team.request()
+    return TeamRepaired(requeued, applied.applied + retried.applied, still)
+
+
+def search(services: Services, query: str, limit: int, *, deadline: Deadline) -> TeamHits:
+    """Search the memories of all granted projects on the server."""
+    with Server.connect(address_of(services), deadline) as server:
+        greeting = server.greeting()
+        if greeting.is_sealed:
+            return TeamHits((), is_sealed=True)
+        vector = services.team.vector_of(query) if greeting.has_vectors else None
+        found = server.search(query, vector, limit)
+    return TeamHits(tuple(row for hit in found if (row := _hit_row(hit, greeting.projects.get(hit.project, "")))))
+
+
+def _share_of(
+    services: Services, project: str, *, handoffs: bool, deadline: Deadline, needs_grant: bool = True
+) -> Share:
+    with closing(services.readers.open()) as db:
+        id_ = lookup.find(db, project)
+        if tables.device(db) is None:
+            raise MemoryLiteError("this home is in no team", "join one with `claude-mem-lite team join`")
+    remote = remote_of(services, project)
+    greeting = greet(services, deadline)
+    key = key_of(remote, open_seal(greeting, lambda: load_seal(services.home.team_key)))
+    if needs_grant and key not in greeting.projects:
+        raise TeamError("no_grant", remote)
+    return Share(id_, remote, key, handoffs, services.clock())
+
+
+def _shared(services: Services, shared: Share, *, is_shared: bool, marked: int = 0) -> TeamShared:
+    with closing(services.readers.open()) as db:
+        name = lookup.name_of(db, shared.project)
+    return TeamShared(shared.project, name, shared.remote, is_shared, shared.handoffs, marked)
+
+
+def _fetch_again(server: Server, entry: Entry) -> Entry | None:
+    found = server.fetch(entry.project, entry.device, entry.seq - 1, 1)
+    return found[0] if found and found[0].seq == entry.seq else None
+
+
+def _hit_row(hit: TeamHit, project: str) -> TeamHitRow | None:
+    """Return a hit for the user; None if its body cannot be read."""
+    try:
+        body = read_body(hit.body)
+    except TeamError:
+        return None
+    return TeamHitRow(
+        hit.uid,
+        project,
+        body.kind,
+        body.title,
+        body.summary,
+        hit.author,
+        time_to_text(body.created_at),
+        round(hit.score, 4),
+        body.facts,
+    )

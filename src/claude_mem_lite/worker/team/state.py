@@ -1,0 +1,129 @@
+"""State of the team on this device, for `team status` and the page; with a login to the server if asked."""
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.responses.team import ParkedEntry, TeamAuthor, TeamProject, TeamStatus
+from claude_mem_lite.store import team as tables
+from claude_mem_lite.store import team_heads
+from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.team import outbox, replica
+from claude_mem_lite.team.entry import Entry
+from claude_mem_lite.team.reasons import TeamError, next_step_of
+from claude_mem_lite.team.seal import load_seal
+from claude_mem_lite.team.server import Server
+from claude_mem_lite.team.sync import open_seal
+from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.worker.services import Services
+from claude_mem_lite.worker.team.membership import address_of
+
+_MAX_PARKED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Login:
+    """Result of a login to the server."""
+
+    is_reached: bool = False
+    is_sealed: bool = False
+    granted: Mapping[str, str] = field(default_factory=dict)
+    """Names of the granted projects by key."""
+    positions: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    code: str = ""
+    message: str = ""
+    next_step: str = ""
+
+
+def team_status(services: Services, *, check: bool, deadline: Deadline) -> TeamStatus:
+    """Return the state of the team; `check`: log in to the server now."""
+    with closing(services.readers.open()) as db:
+        device = tables.device(db)
+    if device is None:
+        return TeamStatus()
+    login = _log_in(services, deadline) if check else _last_round(services)
+    state = services.team.state
+    with closing(services.readers.open()) as db:
+        return TeamStatus(
+            is_joined=True,
+            member=device.author,
+            device=device.id,
+            is_sealed=login.is_sealed or services.home.team_key.exists(),
+            has_key=services.home.team_key.exists(),
+            reached=login.is_reached,
+            code=login.code,
+            message=login.message,
+            next_step=login.next_step,
+            waiting_out=tables.count_waiting(db),
+            waiting_in=_waiting_in(db, device.id, login.positions),
+            parked=_parked(db),
+            projects=_projects(db, login.granted),
+            authors=tuple(
+                TeamAuthor(count.author, count.memories, time_to_text(count.last_at))
+                for count in team_heads.authors(db)
+            ),
+            last_sync_at=time_to_text(state.succeeded_at) if state.succeeded_at else None,
+            last_failure_at=time_to_text(state.failed_at) if state.failed_at else None,
+        )
+
+
+def _log_in(services: Services, deadline: Deadline) -> _Login:
+    """Log in, and check the key of a sealed team."""
+    is_reached = is_sealed = False
+    try:
+        with Server.connect(address_of(services), deadline) as server:
+            greeting = server.greeting()
+            is_reached, is_sealed = True, greeting.is_sealed
+            open_seal(greeting, lambda: load_seal(services.home.team_key))
+            return _Login(True, greeting.is_sealed, greeting.projects, server.positions())
+    except MemoryLiteError as error:
+        code = error.code if isinstance(error, TeamError) else "failed"
+        return _Login(is_reached, is_sealed, code=code, message=error.message, next_step=error.next_step)
+
+
+def _last_round(services: Services) -> _Login:
+    state = services.team.state
+    return _Login(code=state.code, message=state.message, next_step=state.next_step)
+
+
+def _waiting_in(db: sqlite3.Connection, own: str, positions: Mapping[tuple[str, str], int]) -> int:
+    cursors, shared = tables.cursors(db), tables.shared_keys(db)
+    return sum(
+        max(last - cursors.get((project, device), 0), 0)
+        for (project, device), last in positions.items()
+        if device != own and project in shared
+    )
+
+
+def _parked(db: sqlite3.Connection) -> tuple[ParkedEntry, ...]:
+    out = [_parked_entry(entry, reason, "out") for entry, reason in outbox.parked(db)]
+    received = [_parked_entry(entry, reason, "in") for entry, reason in replica.parked(db)]
+    return (*out, *received)[:_MAX_PARKED]
+
+
+def _parked_entry(entry: Entry, reason: str, direction: str) -> ParkedEntry:
+    return ParkedEntry(entry.uid, direction, entry.device, entry.seq, entry.author, reason, next_step_of(reason))
+
+
+def _projects(db: sqlite3.Connection, granted: Mapping[str, str]) -> tuple[TeamProject, ...]:
+    shares = {share.key: share for share in tables.shares(db)}
+    counts = team_heads.counts_by_project(db)
+    found = []
+    for key in sorted({*granted, *shares}):
+        share = shares.get(key)
+        found.append(
+            TeamProject(
+                name=lookup.name_of(db, share.project) if share else granted.get(key, ""),
+                project=share.project if share else "",
+                key=key,
+                is_granted=key in granted,
+                is_shared=share is not None,
+                handoffs=share is not None and share.handoffs,
+                sent=counts.get(key, (0, 0))[0],
+                received=counts.get(key, (0, 0))[1],
+            )
+        )
+    return tuple(found)
