@@ -18,8 +18,7 @@ from claude_mem_lite.responses.status import (
     ShownRecovery,
 )
 from claude_mem_lite.store.index import fts, index_queue, passages, vectors
-from claude_mem_lite.worker.api.routing import Router
-from claude_mem_lite.worker.api.status import Running, wait
+from claude_mem_lite.worker.api.routing import Router, Running, wait
 
 _MODEL_TIMEOUT_S = 125.0
 _BACKUP_TIMEOUT_S = 600.0

@@ -28,9 +28,8 @@ from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.answers import agent_query
 from claude_mem_lite.worker.answers.reply import mark_printed, record
-from claude_mem_lite.worker.api.memory_json import related, shown
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Files, Running, Tags, require_settings, require_words, wait
+from claude_mem_lite.worker.api.memories import Files, Tags, related, require_words, shown
+from claude_mem_lite.worker.api.routing import Body, Router, Running, require_settings, wait
 from claude_mem_lite.worker.commands import BY_AGENT, memory_named
 from claude_mem_lite.worker.services import Services
 

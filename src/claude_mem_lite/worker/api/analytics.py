@@ -33,8 +33,7 @@ from claude_mem_lite.responses.context import SkippedLayer
 from claude_mem_lite.responses.encoding import response_from
 from claude_mem_lite.store import memories, model_calls, receipts, statistics, timeline
 from claude_mem_lite.worker.api.request_project import RequestProject
-from claude_mem_lite.worker.api.routing import Router
-from claude_mem_lite.worker.api.status import Limit, Running
+from claude_mem_lite.worker.api.routing import Limit, Router, Running
 from claude_mem_lite.worker.models import spend_caps
 
 MAX_DAYS = 180

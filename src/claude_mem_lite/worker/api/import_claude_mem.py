@@ -29,8 +29,7 @@ from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.text import one_line, within
 from claude_mem_lite.worker.api import transfer as lines
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running, wait
+from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
 from claude_mem_lite.worker.services import Services
 
 _HELD_BACK = "Held back from an import of claude-mem: "

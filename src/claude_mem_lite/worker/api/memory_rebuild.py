@@ -32,8 +32,7 @@ from claude_mem_lite.store import rebuilds, tombstones, turns
 from claude_mem_lite.text import one_line
 from claude_mem_lite.worker.api.import_turns import PastEvent, TurnMark, arrival_of, of_pauses
 from claude_mem_lite.worker.api.request_project import RequestProject
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running, require_settings, wait
+from claude_mem_lite.worker.api.routing import Body, Router, Running, require_settings, wait
 from claude_mem_lite.worker.services import Services
 
 MAX_TURNS = 20

@@ -19,8 +19,7 @@ from claude_mem_lite.responses.project import (
 )
 from claude_mem_lite.store.projects import change_log, lookup, rows, splits
 from claude_mem_lite.text import one_line
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running, wait
+from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
 from claude_mem_lite.worker.services import Services
 
 _MAX_PROJECTS = 500

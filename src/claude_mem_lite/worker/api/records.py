@@ -33,11 +33,10 @@ from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import retirements, sessions, timeline
 from claude_mem_lite.store.memory_queries import listed
 from claude_mem_lite.text import matched_words, one_line, query_words, within
-from claude_mem_lite.worker.api.memory_json import related, shown
+from claude_mem_lite.worker.api.memories import related, shown
 from claude_mem_lite.worker.api.request_project import RequestProject
-from claude_mem_lite.worker.api.routing import From, Router
+from claude_mem_lite.worker.api.routing import From, Limit, Router, Running
 from claude_mem_lite.worker.api.staleness import UNKNOWN, reasons, states
-from claude_mem_lite.worker.api.status import Limit, Running
 from claude_mem_lite.worker.commands import memory_named
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
