@@ -43,9 +43,9 @@ class Client(MemoryReads, MemoryWrites, Transfers):
             responses.status.Drained, self._post("/api/drain", {"timeout_s": timeout_s}, timeout_s=timeout_s + 10)
         )
 
-    def settings(self, cwd: str) -> responses.setting.Settings:
+    def settings(self, cwd: str) -> responses.status.Settings:
         """Return every setting in force in a folder, with its sources."""
-        return read(responses.setting.Settings, self._get("/api/settings", [("cwd", cwd)]))
+        return read(responses.status.Settings, self._get("/api/settings", [("cwd", cwd)]))
 
     def try_model(self) -> responses.status.ModelTrial:
         """Ask the configured model for one word."""

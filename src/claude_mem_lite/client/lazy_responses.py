@@ -17,10 +17,8 @@ if TYPE_CHECKING:
         imports,
         lessons,
         memories,
-        memory_rebuild,
         project,
         records,
-        setting,
         status,
     )
 
@@ -33,10 +31,8 @@ __all__ = [
     "imports",
     "lessons",
     "memories",
-    "memory_rebuild",
     "project",
     "records",
-    "setting",
     "status",
 ]
 

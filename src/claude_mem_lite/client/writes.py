@@ -148,20 +148,20 @@ class Transfers(BaseClient):
             responses.imports.ImportedTurns, self._post("/api/import", {"turns": turns}, timeout_s=IMPORT_TIMEOUT_S)
         )
 
-    def stale_sessions(self, where: Where) -> Sequence[responses.memory_rebuild.StaleSession]:
+    def stale_sessions(self, where: Where) -> Sequence[responses.imports.StaleSession]:
         """Return the sessions with turns whose memories an older version made, oldest first."""
         answer = self._get("/api/rebuild/memories", where.as_query(), timeout_s=EXPORT_TIMEOUT_S)
-        return read(responses.memory_rebuild.StaleSessions, answer).sessions
+        return read(responses.imports.StaleSessions, answer).sessions
 
-    def stale_turns(self, session: str) -> Sequence[responses.memory_rebuild.StaleTurn]:
+    def stale_turns(self, session: str) -> Sequence[responses.imports.StaleTurn]:
         """Return the stale turns of a session, in order."""
         answer = self._get("/api/rebuild/memories/turns", [("session", session)], timeout_s=EXPORT_TIMEOUT_S)
-        return read(responses.memory_rebuild.StaleTurns, answer).turns
+        return read(responses.imports.StaleTurns, answer).turns
 
-    def rebuild_turns(self, body: JsonObject) -> responses.memory_rebuild.DryRunReport:
+    def rebuild_turns(self, body: JsonObject) -> responses.imports.DryRunReport:
         """Rebuild the memories of some turns of a session; only the response of a dry run has `so_far`."""
         return read(
-            responses.memory_rebuild.DryRunReport, self._post("/api/rebuild/memories", body, timeout_s=IMPORT_TIMEOUT_S)
+            responses.imports.DryRunReport, self._post("/api/rebuild/memories", body, timeout_s=IMPORT_TIMEOUT_S)
         )
 
     def export_page(self, after: int, where: Where) -> responses.imports.ExportPage:

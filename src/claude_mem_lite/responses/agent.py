@@ -1,6 +1,6 @@
 """Responses to queries, notes and deletions of agents."""
 
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 
 
 @response

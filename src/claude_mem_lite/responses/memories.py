@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import field
 
 from claude_mem_lite.models import SymbolChange, Tally
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 
 
 @response

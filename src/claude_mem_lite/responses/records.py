@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import field
 
 from claude_mem_lite.models import SessionSummary
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 from claude_mem_lite.responses.memories import CodeFreshness, MemoryRecord
 
 RAW_KINDS = ("turn", "session")

@@ -29,8 +29,7 @@ from claude_mem_lite.ui.pages.feed import feed
 from claude_mem_lite.ui.pages.health import health
 from claude_mem_lite.ui.pages.lessons import LESSON_ACTIONS, lessons
 from claude_mem_lite.ui.pages.memory import memory
-from claude_mem_lite.ui.pages.projects import projects
-from claude_mem_lite.ui.pages.search import quarantine, search
+from claude_mem_lite.ui.pages.search import projects, quarantine, search
 from claude_mem_lite.ui.pages.session import session, turn
 from claude_mem_lite.ui.templating import Action, Asked, Part, render
 

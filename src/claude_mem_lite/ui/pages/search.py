@@ -1,4 +1,4 @@
-"""Pages of search and of the quarantine."""
+"""Pages of search, of the quarantine and of projects."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
@@ -85,3 +85,13 @@ def quarantine(asked: Asked) -> str:
 def _quarantined(memory: QuarantinedMemory) -> View:
     whole = said(memory)
     return View(memory, said=whole[:_MAX_SHOWN_LENGTH], is_cut=len(whole) > _MAX_SHOWN_LENGTH)
+
+
+_MAX_CHANGES = 10
+
+
+def projects(asked: Asked) -> str:
+    """Return the page, or only its list."""
+    changes = [change for change in asked.client.project_changes() if not change.undone_at]
+    values = {"projects": asked.client.projects(), "changes": changes[:_MAX_CHANGES]}
+    return render("projects_list.html" if asked.chosen("only") == "list" else "projects.html", **values)

@@ -7,7 +7,6 @@ from claude_mem_lite.config_loader import settings_in_force
 from claude_mem_lite.db import backup_files, recovery_log
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.setting import Settings
 from claude_mem_lite.responses.status import (
     CorruptIndexes,
     IndexState,
@@ -15,6 +14,7 @@ from claude_mem_lite.responses.status import (
     NewBackup,
     RebuildStarted,
     Recoveries,
+    Settings,
     ShownRecovery,
 )
 from claude_mem_lite.store.index import fts, index_queue, passages, vectors

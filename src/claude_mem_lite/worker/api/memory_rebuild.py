@@ -20,7 +20,7 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.knowledge import memory_rebuild, turn_events
 from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.memory_rebuild import (
+from claude_mem_lite.responses.imports import (
     DryRunReport,
     RebuildReport,
     StaleSessions,
