@@ -92,16 +92,9 @@ class MemoryState(Response):
 
 
 @response
-class MemoryRecord(StoredMemory):
+class MemoryRecord(MemoryRelations, StoredMemory):
     """Memory with its relations, and with its state if that was checked."""
 
-    retired_at: str | None = None
-    retired_cause: str | None = None
-    retired_because: str = ""
-    replaced_by: MemoryBrief | None = None
-    replaced: tuple[MemoryBrief, ...] = ()
-    conflicts: tuple[MemoryBrief, ...] = ()
-    given: Tally = field(default_factory=Tally)
     freshness: CodeFreshness | None = None
     elsewhere: str | None = None
     """None when the state was not checked."""
@@ -111,30 +104,8 @@ class MemoryRecord(StoredMemory):
 
 
 @response
-class ListedMemory(StoredMemory):
-    """Memory of a list, with the fields of a `MemoryRecord` in the order of lists."""
-
-    freshness: CodeFreshness | None = None
-    elsewhere: str = ""
-    retired_at: str | None = None
-    retired_cause: str | None = None
-    retired_because: str = ""
-    replaced_by: MemoryBrief | None = None
-    replaced: tuple[MemoryBrief, ...] = ()
-    conflicts: tuple[MemoryBrief, ...] = ()
-    given: Tally = field(default_factory=Tally)
-
-
-@response
 class MemoryList(Response):
-    """Memories as the worker sends them, newest first."""
-
-    memories: tuple[ListedMemory, ...]
-
-
-@response
-class MemoryRecordList(Response):
-    """Memories as the client decodes them, newest first."""
+    """Memories, newest first."""
 
     memories: tuple[MemoryRecord, ...]
 
@@ -156,8 +127,8 @@ class RememberedMemory(MemoryRecord):
 
 
 @response
-class SavedMemory(Response):
-    """Memory saved by an agent, with its relations."""
+class SavedNote(Response):
+    """Memory saved by an agent."""
 
     id: str
     kind: str
@@ -170,13 +141,11 @@ class SavedMemory(Response):
     times_seen: int
     is_redacted: bool
     has_private: bool
-    retired_at: str | None = None
-    retired_cause: str | None = None
-    retired_because: str = ""
-    replaced_by: MemoryBrief | None = None
-    replaced: tuple[MemoryBrief, ...] = ()
-    conflicts: tuple[MemoryBrief, ...] = ()
-    given: Tally = field(default_factory=Tally)
+
+
+@response
+class SavedMemory(MemoryRelations, SavedNote):
+    """Memory saved by an agent, with its relations."""
 
 
 @response

@@ -96,16 +96,10 @@ class Retried(Response):
 
 
 @dataclass(frozen=True, slots=True)
-class Drained:
-    """Result of waiting for an empty queue, with the counts at the end."""
+class Drained(QueueCounts):
+    """Result of waiting for an empty queue: the counts at the end."""
 
     drained: bool = False
-    raw: int = 0
-    processing: int = 0
-    done: int = 0
-    error: int = 0
-    skipped: int = 0
-    spooled: int = 0
 
 
 @response

@@ -16,7 +16,7 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.knowledge.user_edits import named_scope
 from claude_mem_lite.models import Kind, Memory, Origin, Passage, Session, Status
 from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.memories import ListedMemory, MemoryList, MemoryRecord, MemoryState
+from claude_mem_lite.responses.memories import MemoryList, MemoryRecord, MemoryState
 from claude_mem_lite.responses.records import (
     Record,
     SearchHit,
@@ -106,7 +106,7 @@ def memory_list(services: Running, wanted: Wanted, project: RequestProject, limi
         state_of = states(services, db, project.folder, found)
         relations = related(db, found)
     return MemoryList(
-        tuple(response_from(ListedMemory, memory, state_of[memory.id], relations[memory.id]) for memory in found)
+        tuple(response_from(MemoryRecord, memory, state_of[memory.id], relations[memory.id]) for memory in found)
     )
 
 
