@@ -121,3 +121,11 @@ def _lines(what: str, total: int, clock: Callable[[], float]) -> Advance:
             click.echo(f"{what}: {done * 100 // total}% done", err=True)
 
     return advance
+
+
+def print_some(lines: Sequence[str], limit: int = 20) -> None:
+    """Print the first lines of a list, indented, and the number of the others."""
+    for line in lines[:limit]:
+        click.echo(f"  {line}")
+    if len(lines) > limit:
+        click.echo(f"  and {len(lines) - limit:,} more (--json names them all)")

@@ -23,13 +23,12 @@ from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerSilent, WorkerUnavailable
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.ui.access_gate import Gate
-from claude_mem_lite.ui.actions import HEALTH_ACTIONS, MEMORY_ACTIONS, PROJECT_ACTIONS
+from claude_mem_lite.ui.actions import HEALTH_ACTIONS, LESSON_ACTIONS, MEMORY_ACTIONS, PROJECT_ACTIONS
 from claude_mem_lite.ui.pages.context import context
 from claude_mem_lite.ui.pages.feed import feed
 from claude_mem_lite.ui.pages.health import health
-from claude_mem_lite.ui.pages.lessons import LESSON_ACTIONS, lessons
+from claude_mem_lite.ui.pages.lists import lessons, projects, quarantine, search
 from claude_mem_lite.ui.pages.memory import memory
-from claude_mem_lite.ui.pages.search import projects, quarantine, search
 from claude_mem_lite.ui.pages.session import session, turn
 from claude_mem_lite.ui.templating import Action, Asked, Part, render
 
