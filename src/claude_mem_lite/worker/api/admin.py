@@ -34,12 +34,8 @@ def settings(services: Running, cwd: str) -> Settings:
 @router.post("/model/try")
 def try_model(services: Running) -> ModelTrial:
     """Ask the model for one word, within the caps."""
-    trial = (
-        services.writes.execute_write(lambda _: services.models.probe())
-        .result(_MODEL_TIMEOUT_S)
-        .result(_MODEL_TIMEOUT_S)
-    )
-    return response_from(ModelTrial, trial)
+    started = services.writes.execute_write(lambda _: services.models.probe())
+    return started.result(_MODEL_TIMEOUT_S).result(_MODEL_TIMEOUT_S)
 
 
 @router.get("/index")

@@ -209,16 +209,7 @@ def _project(db: sqlite3.Connection, name: str) -> str:
 
 def _put(db: sqlite3.Connection, given: PastSession) -> str:
     project = lookup.adopt(db, given.project, given.root, given.started_at)
-    session = foreign.ForeignSession(
-        given.id,
-        given.name,
-        project,
-        given.cwd,
-        given.status,
-        given.started_at,
-        given.ended_at,
-        given.is_chosen,
-    )
+    session = foreign.ForeignSession(**{**given.model_dump(exclude={"root"}), "project": project})
     inside = f"{given.root.rstrip(os.sep)}{os.sep}" if given.root else ""
     return foreign.put(db, session, lambda file: file.removeprefix(inside))
 
