@@ -99,14 +99,14 @@ class MemoryWrites(BaseClient):
 
     def ask(
         self, asker: Asker, *, query: str = "", scope: str = "", category: str = ""
-    ) -> responses.agent.AgentContext:
+    ) -> responses.memories.AgentContext:
         """Return the text for a query of an agent; `sent` confirms the `name` of the text."""
         body: JsonObject = {**asker.as_body(), "query": query, "scope": scope, "category": category}
-        return from_json(responses.agent.AgentContext, self._post("/api/ask", body))
+        return from_json(responses.memories.AgentContext, self._post("/api/ask", body))
 
-    def locate_agent(self, asker: Asker) -> responses.agent.AgentLocation:
+    def locate_agent(self, asker: Asker) -> responses.memories.AgentLocation:
         """Return the project and the session of an agent; refused in excluded folders."""
-        return from_json(responses.agent.AgentLocation, self._post("/api/ask/here", asker.as_body()))
+        return from_json(responses.memories.AgentLocation, self._post("/api/ask/here", asker.as_body()))
 
     def sent(self, name: str) -> None:
         """Confirm that an agent has received a text."""
@@ -120,10 +120,10 @@ class MemoryWrites(BaseClient):
         body = {**body, **({"files": list(files)} if files else {})}
         return from_json(responses.memories.SavedMemory, self._post("/api/ask/save", {**asker.as_body(), **body}))
 
-    def forget_for(self, asker: Asker, ids: Sequence[str]) -> responses.agent.ForgottenByAgent:
+    def forget_for(self, asker: Asker, ids: Sequence[str]) -> responses.memories.ForgottenByAgent:
         """Remove memories for an agent; refused for a memory of the user."""
         body: JsonObject = {**asker.as_body(), "ids": list(ids)}
-        return from_json(responses.agent.ForgottenByAgent, self._post("/api/ask/forget", body, timeout_s=120))
+        return from_json(responses.memories.ForgottenByAgent, self._post("/api/ask/forget", body, timeout_s=120))
 
     def retire_for(self, asker: Asker, memory_id: str, *, reason: str = "") -> responses.memories.MemoryRecord:
         """Retire a memory for an agent; refused for a memory of the user."""

@@ -12,15 +12,16 @@ from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.knowledge.agent_notes import MAX_FORGOTTEN
 from claude_mem_lite.models import Kind
-from claude_mem_lite.responses.agent import (
+from claude_mem_lite.responses.encoding import response_from
+from claude_mem_lite.responses.memories import (
     AgentContext,
     AgentLocation,
     ForgottenByAgent,
     ForgottenMemory,
+    MemoryRecord,
+    SavedMemory,
     SentResponse,
 )
-from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.memories import MemoryRecord, SavedMemory
 from claude_mem_lite.safety.clean_import import has_private
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.scopes import written_scope
