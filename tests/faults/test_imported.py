@@ -1,4 +1,5 @@
-"""What was imported: it is in no inbox, so backups and tombstones are all that stand between it and a damaged file."""
+"""Tests of `store/imported_sessions.py`: what was imported is in no inbox, so backups and tombstones are all that stand
+between it and a damaged file."""
 
 from datetime import UTC, datetime
 
