@@ -27,7 +27,7 @@ from claude_mem_lite.config import (
 from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import read_regular
-from claude_mem_lite.responses.setting import EffectiveSetting, Settings
+from claude_mem_lite.responses.status import EffectiveSetting, Settings
 
 # Names that people use for a key. A key has its own file; the settings file is often shown to others.
 _KEYS = ("api_key", "key", "anthropic_api_key", "openai_api_key", "token")

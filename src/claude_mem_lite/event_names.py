@@ -9,6 +9,10 @@ from datetime import UTC, datetime
 
 from claude_mem_lite.errors import PayloadError
 
+CLAUDE_MEM = "claude-mem"
+"""Source of a session that only an import knows; also the prefix of `made_by` of imported memories."""
+IMPORTED_PROMPT, IMPORTED_SUMMARY = "ClaudeMemPrompt", "ClaudeMemSummary"
+"""Events of imported prompts and summaries, in the place of a hook\'s event."""
 _NUL = "\x00"
 _NAME = re.compile(r"^(?P<time_ns>\d{20})-(?P<process>\d{1,10})-[0-9a-f]{8}-(?P<event>\w{1,40})$", re.ASCII)
 

@@ -1,5 +1,5 @@
-"""Tests of `client/base.py`, `client/reads.py`, `client/writes.py`, `client/transfers.py`, `client/admin.py` and
-`client/lazy_responses.py` through `Client`, against a worker whose answers the test sets."""
+"""Tests of `client/base.py`, `client/reads.py`, `client/writes.py`, `client/client.py` and `client/lazy_responses.py`
+through `Client`, against a worker whose answers the test sets."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.client import transport
+from claude_mem_lite.client import base
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Wanted, Where
 from claude_mem_lite.client.worker_process import ensure_worker, stop_worker, worker_interpreter
@@ -70,7 +70,7 @@ def test_a_path_too_long_for_a_socket_address_is_reached(tmp_path: Path) -> None
     home = Home(tmp_path / ("a" * 90) / ("b" * 90))
     before = Path.cwd()
     with fake_worker(home):
-        assert len(os.fsencode(home.socket)) > transport.MAX_SOCKET_PATH_LENGTH
+        assert len(os.fsencode(home.socket)) > base.MAX_SOCKET_PATH_LENGTH
         assert Client(home).health().pid == 4711
     assert Path.cwd() == before
 

@@ -1,11 +1,11 @@
-"""What was imported: it is in no inbox, so backups and tombstones are all that stand between it and a damaged file."""
+"""Tests of `store/imported_sessions.py`: what was imported is in no inbox, so backups and tombstones are all that stand
+between it and a damaged file."""
 
 from datetime import UTC, datetime
 
-from claude_mem_lite.event_names import past_name
+from claude_mem_lite.event_names import IMPORTED_PROMPT, IMPORTED_SUMMARY, past_name
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.imports import ImportedRows
-from claude_mem_lite.store.imported_sessions import PROMPT, SUMMARY
 from claude_mem_lite.worker.api import import_claude_mem, transfer
 from claude_mem_lite.worker.services import Services
 from tests.faults.losses import prompts, spoil_header, worked
@@ -23,7 +23,7 @@ def import_all(loop: Services) -> ImportedRows:
     import_claude_mem.take_sessions(import_claude_mem.Sessions(sessions=[SESSION]), loop)
     said = [
         import_claude_mem.PastSaid(
-            name=past_name(PROMPT, int(AT.timestamp() * 1e9), id_),
+            name=past_name(IMPORTED_PROMPT, int(AT.timestamp() * 1e9), id_),
             session="c-1",
             project="shop",
             at=AT,
@@ -33,7 +33,7 @@ def import_all(loop: Services) -> ImportedRows:
         for text, id_ in ASKED.items()
     ]
     told = import_claude_mem.Summary(request="count all fruit", learned="there are nine")
-    name = past_name(SUMMARY, int(AT.timestamp() * 1e9), "s-1")
+    name = past_name(IMPORTED_SUMMARY, int(AT.timestamp() * 1e9), "s-1")
     said.append(import_claude_mem.PastSaid(name=name, session="c-1", project="shop", at=AT, summary=told))
     counts = import_claude_mem.take_said(import_claude_mem.SaidThings(said=said), loop)
     lines = [transfer.Line(memory={"kind": "note", "title": f"Pears are green, {n}"}) for n in range(50)]

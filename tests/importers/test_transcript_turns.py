@@ -1,4 +1,4 @@
-"""Tests of `importers/transcripts.py`, `importers/transcript_entries.py` and `importers/tool_results.py`: a
+"""Tests of `importers/transcripts.py`, `importers/transcript_entries.py` and `importers/transcript_entries.py`: a
 transcript is read as the events that hooks would have sent."""
 
 from collections.abc import Sequence

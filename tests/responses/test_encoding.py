@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from claude_mem_lite.models import JsonObject, Memory, Passage, Session
-from claude_mem_lite.responses.base import Response, response
-from claude_mem_lite.responses.encoding import from_json, response_from, to_json
+from claude_mem_lite.responses.encoding import Response, from_json, response, response_from, to_json
 from claude_mem_lite.responses.lessons import LessonCandidate
 from claude_mem_lite.responses.memories import StoredMemory
 from claude_mem_lite.responses.records import SessionRecord, TurnRecord

@@ -1,4 +1,4 @@
-"""Tests of `store/retirements.py` and `store/related_memories.py`: memories retired by code or a branch come back
+"""Tests of `store/retirements.py` and `store/memory_queries.py`: memories retired by code or a branch come back
 with the code or the branch, and no others."""
 
 from datetime import timedelta

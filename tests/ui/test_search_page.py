@@ -1,4 +1,5 @@
-"""The page that searches: what it finds, what it says when it finds nothing, and how it explains a score."""
+"""Tests of `ui/pages/lists.py`: the page that searches, what it finds, what it says when it finds nothing, and how it
+explains a score."""
 
 import pytest
 from starlette.testclient import TestClient

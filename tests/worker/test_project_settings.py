@@ -10,7 +10,7 @@ import pytest
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.paths import Home
 from claude_mem_lite.project_config import NAME
-from claude_mem_lite.responses.setting import EffectiveSetting
+from claude_mem_lite.responses.status import EffectiveSetting
 from claude_mem_lite.worker.answers.prompt import prompt_context
 from claude_mem_lite.worker.answers.session_start import start_context
 from claude_mem_lite.worker.api import admin, context

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 NARROWEST_TABLE = 72
+_MAX_LINES = 20
+"""Lines of a list of problems."""
 # Stored text may come from anywhere, and must not control the user's terminal.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -121,3 +123,11 @@ def _lines(what: str, total: int, clock: Callable[[], float]) -> Advance:
             click.echo(f"{what}: {done * 100 // total}% done", err=True)
 
     return advance
+
+
+def print_some(lines: Sequence[str]) -> None:
+    """Print the first lines of a list, indented, and the number of the others."""
+    for line in lines[:_MAX_LINES]:
+        click.echo(f"  {line}")
+    if len(lines) > _MAX_LINES:
+        click.echo(f"  and {len(lines) - _MAX_LINES:,} more (--json names them all)")

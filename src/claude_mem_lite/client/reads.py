@@ -46,7 +46,7 @@ class MemoryReads(BaseClient):
     ) -> Sequence[responses.memories.MemoryRecord]:
         """Return memories, newest first."""
         parameters = [*where.as_query(), *wanted.as_query(), *query_of(limit=limit)]
-        return read(responses.memories.MemoryRecordList, self._get("/api/memories", parameters)).memories
+        return read(responses.memories.MemoryList, self._get("/api/memories", parameters)).memories
 
     def memory(self, memory_id: str) -> responses.memories.MemoryRecord:
         """Return a memory by its id, or by an unambiguous beginning of the id."""

@@ -47,16 +47,16 @@ def _follow(home: Home, wait_s: float) -> None:
     ensure_worker(home, wait_s)
 
 
-def stop_worker(client: Client, wait_s: float = STOP_WAIT_S) -> bool:
+def stop_worker(client: Client) -> bool:
     """Ask the worker to end and wait for the end; return False without a worker."""
     try:
         client.ask_to_stop()
     except WorkerUnavailable:
         if not _is_locked(client.home.worker_lock):
             return False
-    if not wait_until(lambda: not is_there(client), Deadline.after(wait_s)):
+    if not wait_until(lambda: not is_there(client), Deadline.after(STOP_WAIT_S)):
         raise WorkerUnavailable(
-            f"the worker was asked to stop but is still there after {wait_s:g} s",
+            f"the worker was asked to stop but is still there after {STOP_WAIT_S:g} s",
             f"see {client.home.worker_log}",
         )
     return True

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from claude_mem_lite.code.git.project_identity import find_location
-from claude_mem_lite.event_names import past_name
+from claude_mem_lite.event_names import CLAUDE_MEM, IMPORTED_PROMPT, IMPORTED_SUMMARY, past_name
 from claude_mem_lite.importers.claude_mem_db import ClaudeMemRow, ClaudeMemSession, lines_of
 from claude_mem_lite.importers.jsonl_reader import Lines
 from claude_mem_lite.importers.transcript_entries import first_entry
@@ -17,9 +17,6 @@ from claude_mem_lite.models import MAX_TITLE_LENGTH, WORK_KINDS, JsonObject, Kin
 from claude_mem_lite.responses.imports import KnownSession
 from claude_mem_lite.text import one_line, within
 
-MADE_BY = "claude-mem"
-PROMPT, SUMMARY = "ClaudeMemPrompt", "ClaudeMemSummary"
-"""Endings of event names of imported statements, in the place of a hook's event."""
 _KINDS: Mapping[str, Kind] = {
     **{kind: kind for kind in WORK_KINDS},
     "security_alert": "gotcha",
@@ -60,7 +57,7 @@ def to_memory(row: ClaudeMemRow, project: str, root: str) -> JsonObject:
         "session": row.session,
         "prompt": prompt_id(row.session, row.prompt_number),
         "origin": "mcp" if type_ in _ONLY_WHEN_ASKED else "import",
-        "made_by": f"{MADE_BY}/{model}" if model else MADE_BY,
+        "made_by": f"{CLAUDE_MEM}/{model}" if model else CLAUDE_MEM,
     }
 
 
@@ -73,7 +70,7 @@ def key_of(row: ClaudeMemRow) -> list[str]:
 
 def to_statement(row: ClaudeMemRow, root: str) -> JsonObject:
     """Return a prompt or a summary of a session under a stable name."""
-    event = PROMPT if row.kind == "prompt" else SUMMARY
+    event = IMPORTED_PROMPT if row.kind == "prompt" else IMPORTED_SUMMARY
     origin = (row.session, event, *row.texts.values())
     statement: dict[str, object] = {
         "name": past_name(event, int(row.at.timestamp() * 1000) * 1_000_000, *origin),
@@ -110,7 +107,7 @@ def kind_of(type_: str) -> Kind:
 
 
 def prompt_id(session: str, number: int) -> str:
-    return f"{MADE_BY}:{session}:{number}" if number else ""
+    return f"{CLAUDE_MEM}:{session}:{number}" if number else ""
 
 
 def relative(files: Iterable[str], root: str) -> list[str]:

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from claude_mem_lite.agents.claude_code import INTERRUPTED
 from claude_mem_lite.event_names import event_of, past_name, time_of
-from claude_mem_lite.importers.tool_results import PendingCalls
 from claude_mem_lite.importers.transcript_entries import (
+    PendingCalls,
     TranscriptEntry,
     UnnamedEvent,
     UserLine,

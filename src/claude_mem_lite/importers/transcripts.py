@@ -12,8 +12,13 @@ from operator import attrgetter
 from pathlib import Path
 
 from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem
-from claude_mem_lite.importers.tool_results import Subagent
-from claude_mem_lite.importers.transcript_entries import TranscriptEntry, UnnamedEvent, first_entry, read_entries
+from claude_mem_lite.importers.transcript_entries import (
+    Subagent,
+    TranscriptEntry,
+    UnnamedEvent,
+    first_entry,
+    read_entries,
+)
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn, TurnBuilder
 from claude_mem_lite.models import JsonObject, JsonValue
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from claude_mem_lite.compress.rules.turn_lessons import is_taught
 from claude_mem_lite.models import FOREIGN_ORIGINS, WORK_KINDS, Draft, Memory, Turn
-from claude_mem_lite.store import memories, memory_queries, related_memories
+from claude_mem_lite.store import memories, memory_queries
 from claude_mem_lite.text import within
 from claude_mem_lite.turn_digest import TurnDigest
 
@@ -50,8 +50,8 @@ def remove_quotes(db: sqlite3.Connection, forgotten: Sequence[Memory], sessions:
     quotes = tuple({_quote(memory.title) for memory in forgotten})
     if not quotes:
         return
-    quoting = related_memories.with_detail(db, _LEAD, {memory.project for memory in forgotten}, sessions)
-    stored = tuple(map(_quote, related_memories.titles_in(db, sessions))) if quoting else ()
+    quoting = memory_queries.with_detail(db, _LEAD, {memory.project for memory in forgotten}, sessions)
+    stored = tuple(map(_quote, memory_queries.titles_in(db, sessions))) if quoting else ()
     for memory in quoting:
         is_concerned = memory.session in sessions
         lines = memory.detail.split("\n")

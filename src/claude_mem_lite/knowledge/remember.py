@@ -16,7 +16,7 @@ from claude_mem_lite.knowledge.claims.claim import found_by
 from claude_mem_lite.knowledge.claims.duplicates import STATED_KINDS, is_duplicate, merged
 from claude_mem_lite.models import Kind, Memory, Turn
 from claude_mem_lite.scopes import project_of_scope
-from claude_mem_lite.store import memories, memory_links, related_memories, retirements, sessions, tombstones
+from claude_mem_lite.store import memories, memory_links, memory_queries, retirements, sessions, tombstones
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.turn_digest import TurnDigest
 
@@ -49,7 +49,7 @@ def find_duplicate(db: sqlite3.Connection, memory: Memory) -> Memory | None:
     if known is not None:
         return known
     if memory.status == "quarantined":
-        return related_memories.same_in_quarantine(db, memory)
+        return memory_queries.same_in_quarantine(db, memory)
     candidates = _candidates(db, memory)
     active = next((candidate for candidate in candidates if is_duplicate(candidate, memory)), None)
     if active is not None:
@@ -72,7 +72,7 @@ def _candidates(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
     if memory.origin == "user" and memory.kind in STATED_KINDS:
         words = found_by(memory.title, is_against=memory.kind == "anti_pattern")
         kinds, seqs = STATED_KINDS, [*seqs, *fts.naming(db, words, memory.scope, _MAX_CANDIDATES)]
-    return related_memories.duplicate_candidates(db, memory, seqs, kinds)
+    return memory_queries.duplicate_candidates(db, memory, seqs, kinds)
 
 
 def reconcile(db: sqlite3.Connection, memory: Memory, turn_key: str, now: datetime) -> None:

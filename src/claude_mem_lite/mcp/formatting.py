@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from claude_mem_lite.authors import author_name, received_from
 from claude_mem_lite.client.queries import NOTHING_CERTAIN
 from claude_mem_lite.models import user_origin_label
-from claude_mem_lite.responses.agent import ForgottenByAgent
-from claude_mem_lite.responses.memories import MemoryBrief, MemoryRecord, SavedMemory
+from claude_mem_lite.responses.memories import ForgottenByAgent, MemoryBrief, MemoryRecord, SavedMemory
 from claude_mem_lite.responses.records import (
     RAW_KINDS,
     Record,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from claude_mem_lite.providers import Spend
-from claude_mem_lite.responses.base import Response, response
 from claude_mem_lite.responses.context import SkippedLayer
+from claude_mem_lite.responses.encoding import Response, response
 
 
 @response

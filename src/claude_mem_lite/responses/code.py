@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import field
 
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 
 
 @response

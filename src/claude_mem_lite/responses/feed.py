@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
+from claude_mem_lite.responses.memories import MemoryBrief
 
 
 @response
@@ -22,24 +23,15 @@ class FolderProject(Response):
 
 
 @response
-class FeedMemory(Response):
+class FeedMemory(MemoryBrief):
     """Short form of a memory, with its turn and the freshness verdict of its code."""
 
-    id: str
-    kind: str
-    status: str
-    origin: str
-    author: str
-    title: str
     summary: str
     files: tuple[str, ...]
     session: str
     project: str
     scope: str
-    created_at: str
-    last_seen_at: str
     times_seen: int
-    pinned: bool
     confidence: float
     made_by: str
     superseded_by: str | None

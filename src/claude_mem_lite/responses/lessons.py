@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 from claude_mem_lite.responses.memories import StoredMemory
 
 

@@ -1,10 +1,10 @@
-"""Responses about memories: whole records, their relations, and the state of their code."""
+"""Responses about memories: whole records, their relations, the state of their code, and answers to agents."""
 
 from collections.abc import Collection
 from dataclasses import field
 
 from claude_mem_lite.models import SymbolChange, Tally
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 
 
 @response
@@ -92,16 +92,9 @@ class MemoryState(Response):
 
 
 @response
-class MemoryRecord(StoredMemory):
+class MemoryRecord(MemoryRelations, StoredMemory):
     """Memory with its relations, and with its state if that was checked."""
 
-    retired_at: str | None = None
-    retired_cause: str | None = None
-    retired_because: str = ""
-    replaced_by: MemoryBrief | None = None
-    replaced: tuple[MemoryBrief, ...] = ()
-    conflicts: tuple[MemoryBrief, ...] = ()
-    given: Tally = field(default_factory=Tally)
     freshness: CodeFreshness | None = None
     elsewhere: str | None = None
     """None when the state was not checked."""
@@ -111,30 +104,8 @@ class MemoryRecord(StoredMemory):
 
 
 @response
-class ListedMemory(StoredMemory):
-    """Memory of a list, with the fields of a `MemoryRecord` in the order of lists."""
-
-    freshness: CodeFreshness | None = None
-    elsewhere: str = ""
-    retired_at: str | None = None
-    retired_cause: str | None = None
-    retired_because: str = ""
-    replaced_by: MemoryBrief | None = None
-    replaced: tuple[MemoryBrief, ...] = ()
-    conflicts: tuple[MemoryBrief, ...] = ()
-    given: Tally = field(default_factory=Tally)
-
-
-@response
 class MemoryList(Response):
-    """Memories as the worker sends them, newest first."""
-
-    memories: tuple[ListedMemory, ...]
-
-
-@response
-class MemoryRecordList(Response):
-    """Memories as the client decodes them, newest first."""
+    """Memories, newest first."""
 
     memories: tuple[MemoryRecord, ...]
 
@@ -156,8 +127,8 @@ class RememberedMemory(MemoryRecord):
 
 
 @response
-class SavedMemory(Response):
-    """Memory saved by an agent, with its relations."""
+class SavedNote(Response):
+    """Memory saved by an agent."""
 
     id: str
     kind: str
@@ -170,13 +141,11 @@ class SavedMemory(Response):
     times_seen: int
     is_redacted: bool
     has_private: bool
-    retired_at: str | None = None
-    retired_cause: str | None = None
-    retired_because: str = ""
-    replaced_by: MemoryBrief | None = None
-    replaced: tuple[MemoryBrief, ...] = ()
-    conflicts: tuple[MemoryBrief, ...] = ()
-    given: Tally = field(default_factory=Tally)
+
+
+@response
+class SavedMemory(MemoryRelations, SavedNote):
+    """Memory saved by an agent, with its relations."""
 
 
 @response
@@ -234,3 +203,49 @@ class StaleResponse(Response):
     checked: int = 0
     unchecked: int = 0
     """Memories that were not checked in time."""
+
+
+@response
+class AgentLocation(Response):
+    """Project of an agent, and the working session of the folder."""
+
+    project: str
+    session: str
+
+
+@response
+class AgentContext(Response):
+    """Answer to a query of an agent."""
+
+    text: str
+    tokens: int
+    items: tuple[str, ...]
+    """Ids of memories and sessions."""
+    name: str
+    """Spool name of the receipt to confirm, or ''."""
+
+
+@response
+class SentResponse(Response):
+    """Confirmation of a printed receipt."""
+
+    sent: bool
+
+
+@response
+class ForgottenMemory(Response):
+    """Memory forgotten by an agent."""
+
+    id: str
+    kind: str
+    title: str
+
+
+@response
+class ForgottenByAgent(Response):
+    """Memories forgotten by an agent, and ids of all removed records."""
+
+    forgotten: tuple[ForgottenMemory, ...]
+    others: int
+    """Number of memories that repeated the named ones."""
+    ids: tuple[str, ...]

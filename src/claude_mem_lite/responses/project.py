@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 
 _SENTENCES = {
     "merge": "{} was merged into {}",

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import field
 
 from claude_mem_lite.models import SessionSummary
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 from claude_mem_lite.responses.memories import CodeFreshness, MemoryRecord
 
 RAW_KINDS = ("turn", "session")
@@ -14,8 +14,8 @@ _OF_MEMORY_HITS = (*_OF_MEMORIES, "status", "pinned", "freshness", "elsewhere", 
 
 
 @response
-class SearchHit(Response):
-    """Memory or passage found by a search."""
+class FoundItem(Response):
+    """Memory or passage: the fields that search and timeline share."""
 
     id: str = ""
     kind: str = ""
@@ -27,6 +27,12 @@ class SearchHit(Response):
     summary: str = ""
     session: str = ""
     created_at: str = ""
+
+
+@response
+class SearchHit(FoundItem):
+    """Memory or passage found by a search."""
+
     project: str = ""
     score: float = 0.0
     certain: bool | None = None
@@ -60,19 +66,9 @@ class SearchResponse(Response):
 
 
 @response
-class TimelineItem(Response):
+class TimelineItem(FoundItem):
     """Memory or turn in a timeline."""
 
-    id: str = ""
-    kind: str = ""
-    origin: str = ""
-    author: str = ""
-    made_by: str = ""
-    trust: float = 0.0
-    title: str = ""
-    summary: str = ""
-    session: str = ""
-    created_at: str = ""
     is_center: bool = False
     """The request names the item."""
 

@@ -1,9 +1,9 @@
-"""State of the worker, its queue, its search index, its backups and the model."""
+"""State of the worker, its settings, its queue, its search index, its backups and the model."""
 
 from dataclasses import dataclass
 
-from claude_mem_lite.models import SessionSummary
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.models import JsonValue, SessionSummary
+from claude_mem_lite.responses.encoding import Response, response
 from claude_mem_lite.text import counted
 
 
@@ -96,16 +96,10 @@ class Retried(Response):
 
 
 @dataclass(frozen=True, slots=True)
-class Drained:
-    """Result of waiting for an empty queue, with the counts at the end."""
+class Drained(QueueCounts):
+    """Result of waiting for an empty queue: the counts at the end."""
 
     drained: bool = False
-    raw: int = 0
-    processing: int = 0
-    done: int = 0
-    error: int = 0
-    skipped: int = 0
-    spooled: int = 0
 
 
 @response
@@ -195,3 +189,25 @@ class Recoveries(Response):
     """Recoveries, oldest first."""
 
     recoveries: tuple[ShownRecovery, ...]
+
+
+@response
+class EffectiveSetting(Response):
+    """Setting in force, with its sources: default, file, project file, environment."""
+
+    key: str
+    value: JsonValue
+    sources: tuple[str, ...] = ()
+    variable: str = ""
+    """Environment variable that overrides the setting."""
+
+
+@response
+class Settings(Response):
+    """Settings in force in a folder, and their files."""
+
+    file: str = ""
+    project_file: str = ""
+    problems: tuple[str, ...] = ()
+    """Ignored parts of the project file."""
+    settings: tuple[EffectiveSetting, ...] = ()

@@ -2,7 +2,7 @@
 
 from dataclasses import field
 
-from claude_mem_lite.responses.base import Response, response
+from claude_mem_lite.responses.encoding import Response, response
 
 
 @response

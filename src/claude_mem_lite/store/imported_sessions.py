@@ -9,15 +9,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from claude_mem_lite.event_names import CLAUDE_MEM, IMPORTED_PROMPT, IMPORTED_SUMMARY
 from claude_mem_lite.models import SessionStatus, SessionSummary
 from claude_mem_lite.store import memories, sessions, tombstones
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
-SOURCE = "claude-mem"
-"""Source of a session that only an import knows; also the prefix of `made_by` of imported memories."""
-PROMPT, SUMMARY = "ClaudeMemPrompt", "ClaudeMemSummary"
-"""Suffixes of the keys of imported turns."""
 _SAME_TIME = timedelta(seconds=10)
 
 
@@ -62,7 +59,7 @@ def put(
     if stored is None:
         _add(db, session)
         return "new"
-    may_move = stored.source == SOURCE and (session.is_chosen or stored.project == session.name)
+    may_move = stored.source == CLAUDE_MEM and (session.is_chosen or stored.project == session.name)
     if may_move and stored.project != session.project:
         _move(db, session, stored.project, as_files)
         return "moved"
@@ -84,7 +81,7 @@ def is_known(db: sqlite3.Connection, text: ImportedText) -> bool:
             "until": time_to_text(text.at + _SAME_TIME),
         },
     )
-    return any(not row["turn"].endswith((PROMPT, SUMMARY)) for row in rows)
+    return any(not row["turn"].endswith((IMPORTED_PROMPT, IMPORTED_SUMMARY)) for row in rows)
 
 
 def add(db: sqlite3.Connection, text: ImportedText, now: datetime) -> None:
@@ -97,13 +94,13 @@ def add(db: sqlite3.Connection, text: ImportedText, now: datetime) -> None:
     db.execute(
         """update sessions set last_event_at = max(last_event_at, :at), started_at = min(started_at, :at)
            where id = :id and source = :source""",
-        {"id": text.session, "at": time_to_text(text.at), "source": SOURCE},
+        {"id": text.session, "at": time_to_text(text.at), "source": CLAUDE_MEM},
     )
     session = sessions.find(db, text.session)
     passages.put_turn(db, text.turn, text.session, session.project if session else "", text.at, text.asked, text.reply)
     if text.summary is None or session is None or _has_later_summary(db, text):
         return
-    if session.source == SOURCE or not session.summary.headline:
+    if session.source == CLAUDE_MEM or not session.summary.headline:
         sessions.set_summary(db, text.session, text.summary, now)
 
 
@@ -114,7 +111,7 @@ def blank_imported_prompt(db: sqlite3.Connection, session: str, at: datetime) ->
              and turn like '%-' || :event and text <> '' returning turn, created_at""",
         {
             "session": session,
-            "event": PROMPT,
+            "event": IMPORTED_PROMPT,
             "since": time_to_text(at - _SAME_TIME),
             "until": time_to_text(at + _SAME_TIME),
         },
@@ -129,7 +126,7 @@ def _add(db: sqlite3.Connection, session: ForeignSession) -> None:
            values (:id, :project, :cwd, '', '', :source, :status, :at, :at, :ended_at)""",
         {
             **asdict(session),
-            "source": SOURCE,
+            "source": CLAUDE_MEM,
             "at": time_to_text(session.started_at),
             "ended_at": time_to_text(session.ended_at) if session.ended_at else None,
         },
@@ -140,7 +137,7 @@ def _add(db: sqlite3.Connection, session: ForeignSession) -> None:
 def _has_later_summary(db: sqlite3.Connection, text: ImportedText) -> bool:
     rows = db.execute(
         """select 1 from prompts where session = :session and created_at > :at and turn like '%-' || :event limit 1""",
-        {"session": text.session, "at": time_to_text(text.at), "event": SUMMARY},
+        {"session": text.session, "at": time_to_text(text.at), "event": IMPORTED_SUMMARY},
     )
     return rows.fetchone() is not None
 
@@ -164,7 +161,7 @@ def _move(db: sqlite3.Connection, session: ForeignSession, before: str, as_files
     own = f"project:{before}"
     ids = db.execute(
         "select id from memories where session = :id and project = :before and made_by like :made_by || '%'",
-        {"id": session.id, "before": before, "made_by": SOURCE},
+        {"id": session.id, "before": before, "made_by": CLAUDE_MEM},
     ).fetchall()
     for row in ids:
         memory = memories.get(db, row["id"])

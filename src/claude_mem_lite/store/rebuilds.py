@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from claude_mem_lite.models import COMPOSER_VERSION, Memory, SessionSummary
-from claude_mem_lite.responses.memory_rebuild import MemoryChange, RebuildReport, StaleSession, SummaryRow
+from claude_mem_lite.responses.imports import MemoryChange, RebuildReport, StaleSession, SummaryRow
 from claude_mem_lite.store import lesson_candidates, memories, memory_links, turns
 from claude_mem_lite.timestamps import text_to_time
 

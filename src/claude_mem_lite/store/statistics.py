@@ -6,38 +6,15 @@ served by an index for large tables."""
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
-from claude_mem_lite.models import WORK_TRIGGERS, Status, Tally
-from claude_mem_lite.responses.analytics import ContextSavings, Day, ProjectCounts
+from claude_mem_lite.models import OUTCOMES, WORK_TRIGGERS, Status
+from claude_mem_lite.responses.analytics import ContextSavings, Day, ProjectCounts, SourceUse, TriggerUse
 from claude_mem_lite.timestamps import time_to_text
 
 _CHARACTERS_A_TOKEN = 3.5
-
-
-@dataclass(frozen=True, slots=True)
-class AnswersAtTrigger:
-    """Number of answers built for a trigger, and of answers that reached an agent."""
-
-    moment: str
-    made: int
-    reached: int
-    tokens: int
-    """Sum over the answers that reached an agent."""
-
-
-@dataclass(frozen=True, slots=True)
-class HitRate:
-    """Injections of a source at a trigger, and the outcomes judged so far."""
-
-    moment: str
-    source: str
-    items: int
-    tokens: int
-    tally: Tally
 
 
 def memories_by_kind(db: sqlite3.Connection) -> dict[str, int]:
@@ -73,22 +50,10 @@ def has_memories(db: sqlite3.Connection, project: str) -> bool:
     return bool(row[0])
 
 
-def answers(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[AnswersAtTrigger]:
-    """Return the answers since a time, everywhere or in a project, by trigger."""
-    rows = db.execute(
-        """select moment, count(*) as made, count(given_at) as reached,
-             coalesce(sum(tokens) filter (where given_at is not null), 0) as tokens
-           from receipts where created_at >= :since and (:project is null or project = :project)
-           group by moment order by moment""",
-        {"since": time_to_text(since), "project": project},
-    )
-    return [AnswersAtTrigger(**dict(row)) for row in rows]
-
-
-def hit_rates(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[HitRate]:
+def source_uses(db: sqlite3.Connection, since: datetime, project: str | None = None) -> tuple[SourceUse, ...]:
     """Return injections and outcomes of each source since a time; at the start of a session the source is the layer."""
     rows = db.execute(
-        """select moment, layer, count(*) as items, sum(receipt_items.tokens) as tokens,
+        """select moment, layer as source, count(*) as items, sum(receipt_items.tokens) as tokens,
              sum(outcome is 'used') as used, sum(outcome is 'ignored') as ignored,
              sum(outcome is 'unknown') as unknown
            from receipts join receipt_items on receipt = spool_name
@@ -96,16 +61,34 @@ def hit_rates(db: sqlite3.Connection, since: datetime, project: str | None = Non
            group by moment, layer order by moment, items desc, layer""",
         {"since": time_to_text(since), "project": project},
     )
-    return [
-        HitRate(
-            row["moment"],
-            row["layer"],
-            row["items"],
-            row["tokens"],
-            Tally(row["used"], row["ignored"], row["unknown"]),
-        )
-        for row in rows
-    ]
+    return tuple(SourceUse(**dict(row), hit_rate=hit_rate(row["used"], row["ignored"], row["unknown"])) for row in rows)
+
+
+def trigger_uses(
+    db: sqlite3.Connection, since: datetime, sources: Sequence[SourceUse], project: str | None = None
+) -> tuple[TriggerUse, ...]:
+    """Return the answers since a time, everywhere or in a project, by trigger, with the outcomes of their sources."""
+    rows = db.execute(
+        """select moment, count(*) as made, count(given_at) as reached,
+             coalesce(sum(tokens) filter (where given_at is not null), 0) as tokens
+           from receipts where created_at >= :since and (:project is null or project = :project)
+           group by moment order by moment""",
+        {"since": time_to_text(since), "project": project},
+    )
+    return tuple(_trigger_use(row, [source for source in sources if source.moment == row["moment"]]) for row in rows)
+
+
+def _trigger_use(row: sqlite3.Row, sources: Sequence[SourceUse]) -> TriggerUse:
+    used, ignored, unknown = (sum(getattr(source, name) for source in sources) for name in OUTCOMES)
+    return TriggerUse(
+        **dict(row), used=used, ignored=ignored, unknown=unknown, hit_rate=hit_rate(used, ignored, unknown)
+    )
+
+
+def hit_rate(used: int, ignored: int, unknown: int) -> float | None:
+    """Return the share of used items: a lower bound, because an unknown item may have been used. None without items."""
+    judged = used + ignored + unknown
+    return round(used / judged, 3) if judged else None
 
 
 def often_ignored(db: sqlite3.Connection, least: int, limit: int) -> list[str]:

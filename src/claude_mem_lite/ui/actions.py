@@ -1,4 +1,4 @@
-"""Actions of the pages of health, of memories, of quarantine and of projects; most do the same as a command of their
+"""Actions of the pages of health, memories, quarantine, lessons and projects; most do the same as a command of their
 name.
 
 `forget` and `drop` erase at once. The page waits before it sends them, so that the user can cancel."""
@@ -203,6 +203,32 @@ MEMORY_ACTIONS: Mapping[str, Action] = {
     "approve": _approve,
     "forget": _forget,
     "drop": _drop,
+}
+
+
+def _accept_lesson(client: Client, given: JsonObject) -> JsonObject:
+    accepted = client.accept_lessons(texts(given.get("ids")))
+    words = " ".join(f"“{lesson.text}”" for lesson in accepted.lessons)
+    return {"message": f"Accepted, now a rule: {words}"}
+
+
+def _dismiss_lesson(client: Client, given: JsonObject) -> JsonObject:
+    client.dismiss_lessons(texts(given.get("ids")))
+    return {"message": "Dismissed: neither it nor a paraphrase comes back."}
+
+
+def _edit_lesson(client: Client, given: JsonObject) -> JsonObject:
+    words = text(given.get("text")).strip()
+    if not words:
+        raise MemoryLiteError("a lesson needs some text", "dismiss it if nothing of it holds")
+    client.edit_lesson(id_of(given), words)
+    return {"message": "Saved: it is your word now."}
+
+
+LESSON_ACTIONS: Mapping[str, Action] = {
+    "accept_lesson": _accept_lesson,
+    "dismiss_lesson": _dismiss_lesson,
+    "edit_lesson": _edit_lesson,
 }
 
 

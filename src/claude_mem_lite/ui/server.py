@@ -1,39 +1,39 @@
-"""Server of the page: fixed files, parts rendered on request, and actions.
+"""Server of the page: fixed files, parts rendered on request, actions, and a stream of changes.
 
 The server runs on loopback as long as `claude-mem-lite ui`. All data comes from the worker, except the switch that
 turns memory off: a file.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from importlib.resources import files
 from typing import TypeVar
 
+import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import ensure_worker
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerSilent, WorkerUnavailable
-from claude_mem_lite.models import JsonValue, text
+from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.ui.access_gate import Gate
-from claude_mem_lite.ui.actions import HEALTH_ACTIONS, MEMORY_ACTIONS, PROJECT_ACTIONS
-from claude_mem_lite.ui.events import IsEnding, stream
+from claude_mem_lite.ui.actions import HEALTH_ACTIONS, LESSON_ACTIONS, MEMORY_ACTIONS, PROJECT_ACTIONS
 from claude_mem_lite.ui.pages.context import context
 from claude_mem_lite.ui.pages.feed import feed
 from claude_mem_lite.ui.pages.health import health
-from claude_mem_lite.ui.pages.lessons import LESSON_ACTIONS, lessons
+from claude_mem_lite.ui.pages.lists import lessons, projects, quarantine, search
 from claude_mem_lite.ui.pages.memory import memory
-from claude_mem_lite.ui.pages.projects import projects
-from claude_mem_lite.ui.pages.search import quarantine, search
 from claude_mem_lite.ui.pages.session import session, turn
 from claude_mem_lite.ui.templating import Action, Asked, Part, render
 
 Answer = TypeVar("Answer")
+IsEnding = Callable[[], bool]
 Enter = Callable[[str], str | None]
 WasUsed = Callable[[str], bool]
 _USED = (
@@ -44,6 +44,11 @@ _UNKNOWN = (
     "This link is no longer good: it is not whole, or of a `claude-mem-lite ui` that has ended. "
     "Run `claude-mem-lite ui` for another."
 )
+_LOOK_S = 1.0
+# So soon a stream ends when its server does.
+_STEP_S = 0.2
+# A line that says nothing keeps both ends sure of each other.
+_BEATS = 15
 _GUARDED = ("/part/", "/do/", "/events")
 """What tells or changes something: here the token is needed."""
 _STATIC = {"app.js": "text/javascript", "style.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -143,9 +148,37 @@ def _entering(enter: Enter, was_used: WasUsed) -> Callable[[Request], Awaitable[
 
 def _events(client: Client, is_ending: IsEnding) -> Callable[[Request], Awaitable[Response]]:
     async def events(_: Request) -> Response:
-        return stream(client, is_ending)
+        return StreamingResponse(_event_stream(client, is_ending), media_type="text/event-stream")
 
     return events
+
+
+async def _event_stream(client: Client, is_ending: IsEnding) -> AsyncIterator[str]:
+    """Yield server-sent events: `changed` with the counters of the worker, `away` while no worker answers.
+
+    The worker is asked once a second. A single tab of a browser reads the stream and tells the others."""
+    last: JsonObject | None = None
+    quiet = 0
+    yield ": here\n\n"
+    while not is_ending():
+        now = await run_in_threadpool(_changes, client)
+        if now != last:
+            name = "away" if "away" in now else "changed"
+            yield f"event: {name}\ndata: {json.dumps(now)}\n\n"
+            quiet = 0
+        elif (quiet := quiet + 1) % _BEATS == 0:
+            yield ": here\n\n"
+        last = now
+        deadline = Deadline.after(_LOOK_S, anyio.current_time)
+        while not deadline.is_past() and not is_ending():
+            await anyio.sleep(_STEP_S)
+
+
+def _changes(client: Client) -> JsonObject:
+    try:
+        return client.changes().raw
+    except MemoryLiteError as error:
+        return {"away": error.message}
 
 
 async def _sent(request: Request) -> dict[str, JsonValue] | None:

@@ -10,8 +10,8 @@ from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import JsonObject, text, texts
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.store.projects import changes, marks, splits
-from claude_mem_lite.store.projects.splits import SplitPlan
+from claude_mem_lite.store.projects import changes, marks
+from claude_mem_lite.store.projects.changes import SplitPlan
 
 COMMANDS = ("merge_projects", "rename_project", "move_project", "split_project", "undo_project_change")
 
@@ -52,7 +52,7 @@ def _split(name: str, folder: str, called: str, queue: Queue, db: sqlite3.Connec
     """Return the plan of a split, as found when the command was first executed."""
     found = event_history.findings_of(queue, name).get("split")
     if not isinstance(found, dict):
-        split = splits.plan(db, folder, called)
+        split = changes.plan_split(db, folder, called)
         event_history.note_findings(queue, name, {"split": {**asdict(split), "elsewhere": list(split.elsewhere)}})
         return split
     names = {field.name: text(found.get(field.name)) for field in fields(SplitPlan) if field.name != "elsewhere"}

@@ -9,7 +9,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Location, Receipt, Turn
 from claude_mem_lite.store import branches, lesson_candidates, receipts, symbol_changes, team
 from claude_mem_lite.store.projects import changes, marks
-from claude_mem_lite.store.projects.splits import SplitPlan
+from claude_mem_lite.store.projects.changes import SplitPlan
 from claude_mem_lite.team.entry import project_key
 from tests.support.fakes import NOW, SHOP, Store
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.cli.memory_rebuild import MAX_BATCH_TURNS
+from claude_mem_lite.cli.rebuild import MAX_BATCH_TURNS
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.spool import Arrival

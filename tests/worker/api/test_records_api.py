@@ -1,4 +1,4 @@
-"""Tests of `worker/api/records.py` and `worker/api/memory_json.py`: responses to search, list, show and timeline."""
+"""Tests of `worker/api/records.py` and `worker/api/memories.py`: responses to search, list, show and timeline."""
 
 from pathlib import Path
 from urllib.parse import urlencode

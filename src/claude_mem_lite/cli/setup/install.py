@@ -1,6 +1,9 @@
-"""Commands `install` and `hooks`. `uninstall` is in `uninstall.py`."""
+"""Commands `install` and `hooks`, and the question whether Claude may use the memory tools without asking each time.
+`uninstall` is in `uninstall.py`."""
 
+import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -9,17 +12,24 @@ import click
 
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.cli.options import OneOf, chosen_home
+from claude_mem_lite.agents.client_settings import ClientSettings, config_folder
+from claude_mem_lite.agents.permissions import Permission, permission
+from claude_mem_lite.cli.options import OneOf, chosen_home, refuse_agent
 from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.cli.setup import permission
-from claude_mem_lite.errors import SettingsChanged, SettingsError
+from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, SettingsError
 from claude_mem_lite.install import agent_extras, hook_install, plugin, settings_files
 from claude_mem_lite.install.hook_config import hook_groups, hook_settings
 from claude_mem_lite.install.hook_install import Plan
-from claude_mem_lite.install.targets import AGENT_TEXTS, Scope, Target, settings_path, target_of
+from claude_mem_lite.install.permissions import ASKS
+from claude_mem_lite.install.targets import AGENT_TEXTS, Scope, Target, install_command, settings_path, target_of
 from claude_mem_lite.paths import Home
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
+_allow_option = click.option(
+    "--allow-tools/--no-allow-tools",
+    default=None,
+    help="Whether Claude may use the memory tools without asking each time; asked on a terminal if not given.",
+)
 
 
 def _config_folder(_: click.Context, __: click.Parameter, given: str | None) -> Path | None:
@@ -58,7 +68,7 @@ def target_options(command: Decorated) -> Decorated:
 
 @click.command(short_help="Let your agent use this memory.")
 @target_options
-@permission.allow_option
+@_allow_option
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool | None, dry_run: bool) -> None:
     """Let your agent use this memory.
@@ -88,7 +98,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
     def planned(allow: bool | None) -> Plan:
         return hook_install.plan_install(home, path, hook_groups(home, agent), agent, target.project, allow)
 
-    permission.check_word(home, target, allow_tools)
+    _check_word(home, target, allow_tools)
     plan = planned(allow_tools)
     if plan.changes:
         settings_files.check_writable(plan.path)
@@ -102,7 +112,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
             click.echo(sentence)
         _print_plugin(target)
         return
-    if allow_tools is None and permission.can_ask(home, target) and permission.ask(planned(True)):
+    if allow_tools is None and _can_ask(home, target) and _ask(planned(True)):
         allow_tools = True
         plan = planned(allow_tools)
     hook_install.prepare(home)
@@ -117,7 +127,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
         spoken = AGENT_TEXTS[agent].name
         click.echo(f"Created the folder {target.folder}, which did not exist: check that {spoken} uses it.")
     _print_hooks(home, path, plan)
-    permission.print_rules(plan)
+    _print_rules(plan)
     try:
         for sentence in agent_extras.install(home, tools):
             click.echo(sentence)
@@ -190,10 +200,69 @@ def _print_next(home: Home, target: Target, plan: Plan, allow_tools: bool | None
     _print_plugin(target)
     if home.off_switch.exists():
         click.echo("Memory is switched off; `claude-mem-lite on` turns it on.")
-    permission.print_decision(home, target, allow_tools)
+    _print_decision(home, target, allow_tools)
     click.echo(f"Memories are kept in {home.root}.")
     if AGENT_TEXTS[agent].first:
         click.echo(AGENT_TEXTS[agent].first)
     click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
     if agent == CLAUDE_CODE:
         click.echo("`claude-mem-lite import transcripts` imports your earlier sessions.")
+
+
+def _check_word(home: Home, target: Target, allow_tools: bool | None) -> None:
+    """Refuse a word that is not the user's, or that would allow tools of somebody else."""
+    if allow_tools is not None and target.agent != CLAUDE_CODE:
+        raise click.UsageError("--allow-tools and --no-allow-tools are for Claude Code")
+    if not allow_tools:
+        return
+    refuse_agent("install --allow-tools")
+    if agent_extras.server_state(home, target.tools) == "foreign":
+        place = target.tools.server.describe()
+        raise MemoryLiteError(
+            f"another MCP server has our name in {place}, and --allow-tools would allow that one; nothing was changed",
+            "rename that one, then run this again",
+        )
+
+
+def _can_ask(home: Home, target: Target) -> bool:
+    """Return True if the question makes sense: a person is at the terminal, and no rule has decided yet."""
+    if target.agent != CLAUDE_CODE or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    return agent_extras.server_state(home, target.tools) != "foreign" and _permission(target).decision == "unset"
+
+
+def _ask(allowing: Plan) -> bool:
+    """Show the rules and their file, and ask."""
+    shown = json.dumps({"permissions": {"allow": list(allowing.rules_added)}}, indent=2)
+    click.echo(f"{ASKS}.\nTo allow them, this is added to {allowing.path}:")
+    click.echo("\n".join(f"  {line}" for line in shown.splitlines()))
+    return click.confirm("May Claude use these tools without asking each time?", default=False)
+
+
+def _print_rules(plan: Plan) -> None:
+    """Print the rules that were written or removed."""
+    if plan.rules_added:
+        click.echo(f"Allowed the memory tools in {plan.path}; before one deletes a memory, Claude still asks.")
+    if plan.rules_removed:
+        click.echo(f"Took the rules that allowed the memory tools out of {plan.path}.")
+
+
+def _print_decision(home: Home, target: Target, allow_tools: bool | None) -> None:
+    """Print the client's present decision, where the user may expect another."""
+    if target.agent != CLAUDE_CODE or agent_extras.server_state(home, target.tools) != "current":
+        return
+    found = _permission(target)
+    if found.decision == "unset":
+        allowing = install_command(target.agent, target.settings, option="--allow-tools")
+        click.echo(f"{ASKS}. To allow them, {allowing}.")
+    elif found.decision == "allowed" and allow_tools is False:
+        click.echo(f"The memory tools are allowed all the same, by a rule of your own: {found.rule} in {found.path}.")
+    elif found.decision != "allowed" and allow_tools:
+        verb = "denies them" if found.decision == "denied" else "has Claude ask"
+        click.echo(f"Careful: the rule {found.rule} in {found.path} {verb} all the same.")
+
+
+def _permission(target: Target) -> Permission:
+    if target.project is not None:
+        return permission(ClientSettings(config_folder(None, os.environ), target.project))
+    return permission(ClientSettings(target.settings.parent))

@@ -12,7 +12,7 @@ from claude_mem_lite.config_loader import settings_in_force
 from claude_mem_lite.errors import joined
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.responses.encoding import to_json
-from claude_mem_lite.responses.setting import EffectiveSetting, Settings
+from claude_mem_lite.responses.status import EffectiveSetting, Settings
 
 
 @click.command(short_help="Show every setting in force, and its source.")

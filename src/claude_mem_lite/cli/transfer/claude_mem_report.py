@@ -5,14 +5,13 @@ from dataclasses import asdict, dataclass, field
 
 import click
 
-from claude_mem_lite.cli.output import plain, print_json
+from claude_mem_lite.cli.output import plain, print_json, print_some
 from claude_mem_lite.importers.claude_mem_db import RowKind, SkippedRow, SkippedTable
 from claude_mem_lite.importers.claude_mem_rows import How
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.responses.imports import ImportedRows, ImportedSessions
 from claude_mem_lite.text import counted
 
-MAX_SHOWN = 20
 _NOUNS: Mapping[RowKind, tuple[str, str]] = {
     "observation": ("observation", "observations"),
     "summary": ("summary", "summaries"),
@@ -127,15 +126,13 @@ def print_report(report: ClaudeMemReport, as_json: bool, *, stopped: bool = Fals
         click.echo(sentence)
     if report.projects:
         click.echo("Projects:")
-        for line in _shortened([_project_line(mapping, number) for mapping, number in _listed(report.projects)]):
-            click.echo(f"  {line}")
+        print_some([_project_line(mapping, number) for mapping, number in _listed(report.projects)])
     unmapped = sorted({mapping.name for mapping in report.projects if mapping.how == "own"})
     if unmapped:
         click.echo(f"To bring one to its folder, run it again with --project {plain(unmapped[0])}=FOLDER.")
     if report.not_taken:
         click.echo(f"{counted(len(report.not_taken), 'row')} could not be taken:")
-        for line in _shortened([f"{plain(row.what)}: {plain(row.reason)}" for row in report.not_taken]):
-            click.echo(f"  {line}")
+        print_some([f"{plain(row.what)}: {plain(row.reason)}" for row in report.not_taken])
     if report.left:
         click.echo("Not taken, by its nature:")
         for table in report.left:
@@ -159,7 +156,7 @@ def _sentences(report: ClaudeMemReport, stopped: bool) -> Iterator[str]:
     if number := sum(counts.known for counts in every):
         yield f"{counted(number, 'row was', 'rows were')} there already."
     if number := sum(counts.forgotten for counts in every):
-        yield f"{counted(number, 'row was', 'rows were')} forgotten earlier and stay so."
+        yield f"{counted(number, 'row was forgotten earlier and stays', 'rows were forgotten earlier and stay')} so."
     if number := sum(counts.excluded for counts in every):
         yield f"{counted(number, 'row was', 'rows were')} from excluded folders and left out."
     if number := sum(counts.paused for counts in every):
@@ -192,11 +189,6 @@ def _project_line(mapping: ProjectMapping, number: int) -> str:
     if mapping.candidates:
         how = f"a project of that name: its sessions were in {', '.join(map(plain, mapping.candidates))}"
     return f"{plain(mapping.name)} -> {plain(mapping.project)}, {counted(number, 'row')} ({how})"
-
-
-def _shortened(lines: list[str]) -> list[str]:
-    more = [f"and {len(lines) - MAX_SHOWN:,} more (--json names them all)"] if len(lines) > MAX_SHOWN else []
-    return lines[:MAX_SHOWN] + more
 
 
 def _joined(parts: list[str]) -> str:

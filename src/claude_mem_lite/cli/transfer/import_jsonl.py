@@ -188,7 +188,10 @@ def _sentences(report: JsonlReport, stopped: bool) -> Iterator[str]:
         different = counted(len(report.different), "memory differs", "memories differ")
         yield f"{different} from what is there by that id, which was left as it is: {_named(report.different)}."
     if report.forgotten:
-        yield f"{counted(report.forgotten, 'memory was', 'memories were')} forgotten earlier and stays so."
+        stays = counted(
+            report.forgotten, "memory was forgotten earlier and stays", "memories were forgotten earlier and stay"
+        )
+        yield f"{stays} so."
     if report.redacted:
         yield f"Secrets or private passages were taken out of {counted(report.redacted, 'value')}."
     if report.quarantined:

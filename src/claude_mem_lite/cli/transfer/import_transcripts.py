@@ -20,7 +20,7 @@ from claude_mem_lite.cli.options import (
     require_named,
     require_there,
 )
-from claude_mem_lite.cli.output import Advance, plain, print_json, progress
+from claude_mem_lite.cli.output import Advance, plain, print_json, print_some, progress
 from claude_mem_lite.cli.transfer.import_claude_mem import claude_mem
 from claude_mem_lite.cli.transfer.import_jsonl import jsonl
 from claude_mem_lite.cli.transfer.send_with_retry import Sending
@@ -41,7 +41,6 @@ from claude_mem_lite.text import counted
 
 # The worker carries out a request in one go, and hooks wait meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
-MAX_PROBLEMS_SHOWN = 20
 
 
 class ImportGroup(HelpfulGroup):
@@ -301,10 +300,10 @@ def _print(report: TranscriptReport, as_json: bool, *, stopped: bool = False) ->
     if whole:
         kinds = [counted(number, kind) for kind in ("file", "folder") if (number := _number_of(kind, whole))]
         click.echo(f"{' and '.join(kinds)} could not be read in full:")
-        _list_problems([f"{plain(one.path)}: {plain(one.reason)}" for one in whole])
+        print_some([f"{plain(one.path)}: {plain(one.reason)}" for one in whole])
     if lines:
         click.echo(f"{counted(len(lines), 'line')} could not be read:")
-        _list_problems([f"{plain(one.path)}:{one.line}: {plain(one.reason)}" for one in lines])
+        print_some([f"{plain(one.path)}:{one.line}: {plain(one.reason)}" for one in lines])
         click.echo("Such lines are left out every time; the rest of their files is read.")
 
 
@@ -316,19 +315,12 @@ def _print_paused(report: TranscriptReport) -> None:
     if report.excluded_then:
         turns_left_out = counted(report.excluded_then, "turn was", "turns were")
         click.echo(f"{turns_left_out} left out: the folder was excluded at the time.")
-    _list_problems([f"{plain(path)}: {counted(turns, 'turn')}" for path, turns in report.paused_files.items()])
+    print_some([f"{plain(path)}: {counted(turns, 'turn')}" for path, turns in report.paused_files.items()])
     click.echo("To import one of these all the same, name its file and give --also-paused.")
 
 
 def _number_of(kind: str, problems: Sequence[TranscriptProblem]) -> int:
     return sum(one.what == kind for one in problems)
-
-
-def _list_problems(lines: Sequence[str]) -> None:
-    for line in lines[:MAX_PROBLEMS_SHOWN]:
-        click.echo(f"  {line}")
-    if len(lines) > MAX_PROBLEMS_SHOWN:
-        click.echo(f"  and {len(lines) - MAX_PROBLEMS_SHOWN:,} more (--json names them all)")
 
 
 def _sentences(report: TranscriptReport, stopped: bool) -> Iterator[str]:

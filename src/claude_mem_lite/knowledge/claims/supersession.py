@@ -16,7 +16,7 @@ from claude_mem_lite.knowledge.claims.claim import contradict, found_by
 from claude_mem_lite.knowledge.claims.claim_patterns import FILLERS, NUMBER
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory, is_users_wording
-from claude_mem_lite.store import memories, memory_links, related_memories, retirements
+from claude_mem_lite.store import memories, memory_links, memory_queries, retirements
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import DENIALS, STOPWORDS, words_of
 
@@ -115,7 +115,7 @@ def _settle_exchanged(db: sqlite3.Connection, memory: Memory, opposed: Sequence[
     """Compare a rule of the user with the rules that differ by one word."""
     if memory.kind not in _EXCHANGEABLE_KINDS or memory.origin != "user":
         return
-    rows = related_memories.active_rows(db, memory, _candidates(db, memory), _EXCHANGEABLE_KINDS)
+    rows = memory_queries.active_rows(db, memory, _candidates(db, memory), _EXCHANGEABLE_KINDS)
     others = [memories.from_row(row) for row in rows if row["origin"] == "user"]
     for other in others:
         older, newer = sorted((other, memory), key=lambda rule: _said_at(db, rule, now))
@@ -149,7 +149,7 @@ def ids_contradicting(db: sqlite3.Connection, memory: Memory) -> list[str]:
 def _rows_contradicting(db: sqlite3.Connection, memory: Memory) -> list[sqlite3.Row]:
     if memory.kind not in REPLACEABLE_KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
         return []
-    rows = related_memories.active_rows(db, memory, _candidates(db, memory), REPLACEABLE_KINDS)
+    rows = memory_queries.active_rows(db, memory, _candidates(db, memory), REPLACEABLE_KINDS)
     claim = (memory.kind, memory.title)
     return [
         row for row in rows if row["origin"] not in FOREIGN_ORIGINS and _are_opposed(claim, (row["kind"], row["title"]))

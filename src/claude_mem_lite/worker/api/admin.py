@@ -7,7 +7,6 @@ from claude_mem_lite.config_loader import settings_in_force
 from claude_mem_lite.db import backup_files, recovery_log
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.setting import Settings
 from claude_mem_lite.responses.status import (
     CorruptIndexes,
     IndexState,
@@ -15,11 +14,11 @@ from claude_mem_lite.responses.status import (
     NewBackup,
     RebuildStarted,
     Recoveries,
+    Settings,
     ShownRecovery,
 )
 from claude_mem_lite.store.index import fts, index_queue, passages, vectors
-from claude_mem_lite.worker.api.routing import Router
-from claude_mem_lite.worker.api.status import Running, wait
+from claude_mem_lite.worker.api.routing import Router, Running, wait
 
 _MODEL_TIMEOUT_S = 125.0
 _BACKUP_TIMEOUT_S = 600.0
@@ -35,12 +34,8 @@ def settings(services: Running, cwd: str) -> Settings:
 @router.post("/model/try")
 def try_model(services: Running) -> ModelTrial:
     """Ask the model for one word, within the caps."""
-    trial = (
-        services.writes.execute_write(lambda _: services.models.probe())
-        .result(_MODEL_TIMEOUT_S)
-        .result(_MODEL_TIMEOUT_S)
-    )
-    return response_from(ModelTrial, trial)
+    started = services.writes.execute_write(lambda _: services.models.probe())
+    return started.result(_MODEL_TIMEOUT_S).result(_MODEL_TIMEOUT_S)
 
 
 @router.get("/index")

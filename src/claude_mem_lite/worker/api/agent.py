@@ -12,15 +12,16 @@ from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.knowledge.agent_notes import MAX_FORGOTTEN
 from claude_mem_lite.models import Kind
-from claude_mem_lite.responses.agent import (
+from claude_mem_lite.responses.encoding import response_from
+from claude_mem_lite.responses.memories import (
     AgentContext,
     AgentLocation,
     ForgottenByAgent,
     ForgottenMemory,
+    MemoryRecord,
+    SavedMemory,
     SentResponse,
 )
-from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.memories import MemoryRecord, SavedMemory
 from claude_mem_lite.safety.clean_import import has_private
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.scopes import written_scope
@@ -28,9 +29,8 @@ from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.answers import agent_query
 from claude_mem_lite.worker.answers.reply import mark_printed, record
-from claude_mem_lite.worker.api.memory_json import related, shown
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Files, Running, Tags, require_settings, require_words, wait
+from claude_mem_lite.worker.api.memories import Files, Tags, related, require_words, shown
+from claude_mem_lite.worker.api.routing import Body, Router, Running, require_settings, wait
 from claude_mem_lite.worker.commands import BY_AGENT, memory_named
 from claude_mem_lite.worker.services import Services
 

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, astuple
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from pydantic import Field
 from claude_mem_lite.context.builder import LayerSkip
 from claude_mem_lite.context.scoring import SILENT, factor, is_stated, start_factor
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import Receipt, Tally
+from claude_mem_lite.models import Receipt
 from claude_mem_lite.responses.analytics import (
     Day,
     Days,
@@ -23,18 +22,15 @@ from claude_mem_lite.responses.analytics import (
     ShownReceiptItem,
     SilentItem,
     SilentItems,
-    SourceUse,
     Stats,
     StoredMemories,
     TokenEstimate,
-    TriggerUse,
 )
 from claude_mem_lite.responses.context import SkippedLayer
 from claude_mem_lite.responses.encoding import response_from
 from claude_mem_lite.store import memories, model_calls, receipts, statistics, timeline
 from claude_mem_lite.worker.api.request_project import RequestProject
-from claude_mem_lite.worker.api.routing import Router
-from claude_mem_lite.worker.api.status import Limit, Running
+from claude_mem_lite.worker.api.routing import Limit, Router, Running
 from claude_mem_lite.worker.models import spend_caps
 
 MAX_DAYS = 180
@@ -52,15 +48,15 @@ def stats(services: Running, days: DayCount = 30) -> Stats:
     """Return statistics of all projects over the last days."""
     since = services.clock() - timedelta(days=days)
     with closing(services.readers.open()) as db:
-        rates = statistics.hit_rates(db, since)
+        sources = statistics.source_uses(db, since)
         return Stats(
             days=days,
             since=since.isoformat(),
             memories=StoredMemories(
                 statistics.memories_by_kind(db), statistics.memories_by_status(db), tuple(statistics.projects(db))
             ),
-            given=_by_trigger(db, since, rates),
-            sources=_by_source(rates),
+            given=statistics.trigger_uses(db, since, sources),
+            sources=sources,
             silent=SilentItems(_silent_items(db)),
             model=_model_use(db, since),
             retold=statistics.context_savings(db, since),
@@ -72,29 +68,8 @@ def hit_rates(services: Running, project: RequestProject, days: DayCount = MAX_D
     """Return the outcomes of injections in a project, or in all."""
     since = services.clock() - timedelta(days=days)
     with closing(services.readers.open()) as db:
-        rates = statistics.hit_rates(db, since, project.id)
-        return HitRates(days, _by_trigger(db, since, rates, project.id), _by_source(rates))
-
-
-def _by_trigger(
-    db: sqlite3.Connection, since: datetime, rates: Sequence[statistics.HitRate], project: str | None = None
-) -> tuple[TriggerUse, ...]:
-    found = []
-    for answers in statistics.answers(db, since, project):
-        tallies = [rate.tally for rate in rates if rate.moment == answers.moment]
-        tally = Tally(*(sum(counts) for counts in zip(*map(astuple, tallies), strict=True)))
-        found.append(response_from(TriggerUse, answers, **_outcomes(tally)))
-    return tuple(found)
-
-
-def _by_source(rates: Sequence[statistics.HitRate]) -> tuple[SourceUse, ...]:
-    return tuple(response_from(SourceUse, rate, **_outcomes(rate.tally)) for rate in rates)
-
-
-def _outcomes(tally: Tally) -> Mapping[str, float | None]:
-    """Return the counts by outcome, and the hit rate: a lower bound, because an unknown item may have been used."""
-    judged = tally.used + tally.ignored + tally.unknown
-    return {**asdict(tally), "hit_rate": round(tally.used / judged, 3) if judged else None}
+        sources = statistics.source_uses(db, since, project.id)
+        return HitRates(days, statistics.trigger_uses(db, since, sources, project.id), sources)
 
 
 def _silent_items(db: sqlite3.Connection) -> tuple[SilentItem, ...]:
@@ -106,7 +81,8 @@ def _silent_items(db: sqlite3.Connection) -> tuple[SilentItem, ...]:
         kind, title = titles.get(id_, ("", ""))
         rule = factor if kind == "session" else start_factor
         if kind and rule(tally) <= SILENT and not _is_stated(db, id_):
-            found.append(response_from(SilentItem, tally, id=id_, kind=kind, title=title, **_outcomes(tally)))
+            rate = statistics.hit_rate(tally.used, tally.ignored, tally.unknown)
+            found.append(response_from(SilentItem, tally, id=id_, kind=kind, title=title, hit_rate=rate))
     return tuple(found[:_MAX_SILENT])
 
 

@@ -22,8 +22,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.project_config import NAME
 from claude_mem_lite.responses.code import CodeEdge, CodeResponse, CodeSymbol, ReadingProgress
 from claude_mem_lite.worker.api.request_project import RequestFolder
-from claude_mem_lite.worker.api.routing import Router
-from claude_mem_lite.worker.api.status import Running, require_settings
+from claude_mem_lite.worker.api.routing import Router, Running, require_settings
 from claude_mem_lite.worker.background import give_back_memory
 from claude_mem_lite.worker.services import Services
 

@@ -27,8 +27,7 @@ from claude_mem_lite.worker.answers.hook_request import LazyCheckoutView
 from claude_mem_lite.worker.answers.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.answers.session_start import build_start
 from claude_mem_lite.worker.api.request_project import RequestFolder
-from claude_mem_lite.worker.api.routing import Router
-from claude_mem_lite.worker.api.status import Running, require_settings
+from claude_mem_lite.worker.api.routing import Router, Running, require_settings
 
 _OTHERWISE = "sessions are given nothing"
 Budget = Annotated[int, Field(ge=1, le=100_000)]

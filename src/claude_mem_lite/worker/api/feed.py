@@ -22,8 +22,7 @@ from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.timestamps import text_to_time
 from claude_mem_lite.worker.api import staleness
 from claude_mem_lite.worker.api.records import in_order
-from claude_mem_lite.worker.api.routing import Router
-from claude_mem_lite.worker.api.status import Running, Watched
+from claude_mem_lite.worker.api.routing import Router, Running, Watched
 from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.services import Services
 

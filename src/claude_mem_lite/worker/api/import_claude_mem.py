@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, Field
 from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
-from claude_mem_lite.event_names import is_past
+from claude_mem_lite.event_names import CLAUDE_MEM, IMPORTED_PROMPT, IMPORTED_SUMMARY, is_past
 from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import MAX_TITLE_LENGTH, TRUST, JsonObject, JsonValue, Memory, Session, SessionSummary
 from claude_mem_lite.responses.imports import ImportedRows, ImportedSessions, KnownOfClaudeMem, KnownSession
@@ -29,8 +29,7 @@ from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.text import one_line, within
 from claude_mem_lite.worker.api import transfer as lines
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running, wait
+from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
 from claude_mem_lite.worker.services import Services
 
 _HELD_BACK = "Held back from an import of claude-mem: "
@@ -128,7 +127,7 @@ def known(asked: Question, services: Running) -> KnownOfClaudeMem:
         for id_ in asked.sessions:
             session = sessions.find(db, id_)
             if session is not None:
-                known_as = imported if session.source == foreign.SOURCE else found
+                known_as = imported if session.source == CLAUDE_MEM else found
                 known_as[id_] = KnownSession(session.project, session.cwd)
         named = {name: project for name in asked.names if (project := _project(db, name))}
         forgotten = tuple(id_ for id_ in asked.sessions if tombstones.is_buried(db, id_))
@@ -179,7 +178,7 @@ def take_observations(given: Observations, services: Running) -> ImportedRows:
     with closing(services.readers.open()) as db:
         read = []
         for observation in given.observations:
-            id_ = short_id(foreign.SOURCE, *observation.key)
+            id_ = short_id(CLAUDE_MEM, *observation.key)
             read.append(lines.read(db, lines.Line(memory={**observation.memory, "id": id_}), batch))
         buried = [tombstones.is_buried(db, line.given.memory.session) for line in read]
     # The id stands for the content, so there is nothing to compare.
@@ -210,23 +209,14 @@ def _project(db: sqlite3.Connection, name: str) -> str:
 
 def _put(db: sqlite3.Connection, given: PastSession) -> str:
     project = lookup.adopt(db, given.project, given.root, given.started_at)
-    session = foreign.ForeignSession(
-        given.id,
-        given.name,
-        project,
-        given.cwd,
-        given.status,
-        given.started_at,
-        given.ended_at,
-        given.is_chosen,
-    )
+    session = foreign.ForeignSession(**{**given.model_dump(exclude={"root"}), "project": project})
     inside = f"{given.root.rstrip(os.sep)}{os.sep}" if given.root else ""
     return foreign.put(db, session, lambda file: file.removeprefix(inside))
 
 
 def _read(given: PastSaid) -> CleanText:
     """Return a prompt or summary without secrets, private passages and injected context."""
-    if not is_past(given.name) or not given.name.endswith((foreign.PROMPT, foreign.SUMMARY)):
+    if not is_past(given.name) or not given.name.endswith((IMPORTED_PROMPT, IMPORTED_SUMMARY)):
         raise MemoryLiteError(f"{given.name!r} is not the name of something that claude-mem kept")
     before: JsonObject = {
         "text": without_own_blocks(given.text),
@@ -254,7 +244,7 @@ def _take(db: sqlite3.Connection, text: CleanText, counts: ResponseCounts, servi
 
 def _held_back(given: PastSaid, text: str) -> Memory:
     return Memory(
-        id=short_id(foreign.SOURCE, given.name),
+        id=short_id(CLAUDE_MEM, given.name),
         kind="note",
         title=within(_HELD_BACK + one_line(text), MAX_TITLE_LENGTH),
         summary=text,
@@ -266,7 +256,7 @@ def _held_back(given: PastSaid, text: str) -> Memory:
         session=given.session,
         origin="import",
         trust=TRUST["import"],
-        made_by=foreign.SOURCE,
+        made_by=CLAUDE_MEM,
     )
 
 

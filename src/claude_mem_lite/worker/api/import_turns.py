@@ -23,8 +23,7 @@ from claude_mem_lite.responses.imports import ImportedTurns, PastTurns
 from claude_mem_lite.safety.clean_import import without_private
 from claude_mem_lite.safety.redact import texts_of
 from claude_mem_lite.store import lesson_candidates, memories, turns
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running
+from claude_mem_lite.worker.api.routing import Body, Router, Running
 from claude_mem_lite.worker.services import Services
 
 WORK_TIMEOUT_S = 600.0

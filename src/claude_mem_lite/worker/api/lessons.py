@@ -25,8 +25,7 @@ from claude_mem_lite.store import memories
 from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.store.memory_queries import count_stated, stated
 from claude_mem_lite.worker.api.request_project import RequestProjectOrAll
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Limit, Running, wait
+from claude_mem_lite.worker.api.routing import Body, Limit, Router, Running, wait
 from claude_mem_lite.worker.services import Services
 
 router = Router(prefix="/api")

@@ -1,35 +1,101 @@
-"""API that changes one memory for the user: edit, pin, confirm, retire, reinstate, supersede, forget.
+"""API of memories: remember, edit, pin, confirm, retire, reinstate, supersede, forget; and of the quarantine: list,
+approve, drop."""
 
-API of the quarantine: list, approve, drop. Both write through the inbox."""
-
+import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.compress.prose.clean import clean
+from claude_mem_lite.config import is_excluded
+from claude_mem_lite.errors import InvalidRequest, MemoryLiteError, NotFound
 from claude_mem_lite.knowledge import quarantine
-from claude_mem_lite.models import MAX_TEXT_LENGTH, JsonObject, Kind
+from claude_mem_lite.knowledge.user_edits import named_scope
+from claude_mem_lite.models import MAX_FILES, MAX_TEXT_LENGTH, JsonObject, Kind, Memory, Tally
 from claude_mem_lite.responses.encoding import response_from
 from claude_mem_lite.responses.memories import (
     ApprovedMemories,
     DroppedMemories,
     ForgottenMemories,
+    MemoryBrief,
     MemoryRecord,
+    MemoryRelations,
     QuarantinedMemory,
     QuarantineList,
+    RememberedMemory,
 )
-from claude_mem_lite.safety.clean_import import is_all_private
+from claude_mem_lite.safety.clean_import import has_private, is_all_private
+from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.search_values import Filters
-from claude_mem_lite.store import memories, timeline
+from claude_mem_lite.store import memories, memory_links, receipts, retirements, timeline
 from claude_mem_lite.store.memory_queries import listed
-from claude_mem_lite.worker.api.memory_json import shown
+from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.api.request_project import RequestProjectOrAll
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Limit, Running, Tags, wait
+from claude_mem_lite.worker.api.routing import CONFIG_LOOK_S, Body, Limit, Router, Running, wait
+from claude_mem_lite.worker.commands import scope_wanted
+from claude_mem_lite.worker.services import Services
 
 router = Router(prefix="/api")
 _EDITED = ("title", "text", "kind", "scope", "tags", "untags")
+
+
+Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=20)]
+Files = Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=MAX_FILES)]
+
+
+def related(db: sqlite3.Connection, found: Sequence[Memory]) -> dict[str, MemoryRelations]:
+    """Return the relations of memories by their ids."""
+    ids = [memory.id for memory in found]
+    against = memory_links.of(db, ids)
+    retired = retirements.of(db, [memory.id for memory in found if memory.status == "retired"])
+    given = receipts.tallies(db, ids)
+    relations: dict[str, MemoryRelations] = {}
+    for memory in found:
+        retirement = retired.get(memory.id)
+        others = [other for id_ in against.get(memory.id, ()) if (other := memories.find(db, id_))]
+        successor = memories.find(db, memory.superseded_by) if memory.superseded_by else None
+        relations[memory.id] = MemoryRelations(
+            retired_at=retirement.at.isoformat() if retirement else None,
+            retired_cause=retirement.cause if retirement else None,
+            retired_because=retirement.reason if retirement else "",
+            replaced_by=brief(successor) if successor else None,
+            replaced=tuple(brief(older) for older in retirements.replaced_by(db, [memory.id])),
+            conflicts=tuple(brief(other) for other in others),
+            given=given.get(memory.id, Tally()),
+        )
+    return relations
+
+
+def shown(db: sqlite3.Connection, memory: Memory) -> MemoryRecord:
+    """Return a memory with its relations."""
+    return response_from(MemoryRecord, memory, related(db, [memory])[memory.id])
+
+
+def brief(memory: Memory) -> MemoryBrief:
+    times = {"created_at": memory.created_at.isoformat(), "last_seen_at": memory.last_seen_at.isoformat()}
+    return response_from(MemoryBrief, memory, **times)
+
+
+class Remember(Body):
+    kind: Kind | None = None
+    """Kind of the memory; guessed if None."""
+    text: str
+    scope: str | None = None
+    tags: Tags = Field(default_factory=list)
+    files: Files = Field(default_factory=list)
+    """Files that the memory is about, relative to the root of the project."""
+    cwd: str | None = None
+    """Current folder of the user."""
+    project: str | None = None
+    """Project by id or name, in place of the folder's project."""
+
+
+class Forget(Body):
+    ids: list[str] = Field(default_factory=list)
+    session: str | None = None
+    project: str | None = None
 
 
 class Change(Body):
@@ -57,6 +123,65 @@ class Change(Body):
     is not named, where the memory's own project was last worked on."""
 
 
+@router.post("/memories")
+def remember(wanted: Remember, services: Running) -> RememberedMemory:
+    if len(wanted.text) > MAX_TEXT_LENGTH:
+        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {MAX_TEXT_LENGTH:,}")
+    require_words(wanted.text)
+    if wanted.cwd is None and wanted.project is None:
+        raise InvalidRequest("Field required", "body", "cwd")
+    command = wanted.model_dump(exclude_none=True)
+    if wanted.project is not None:
+        with closing(services.readers.open()) as db:
+            command["project"] = lookup.find(db, wanted.project)
+    excluded = wanted.project is None and _is_excluded(services, wanted.cwd or "")
+    if excluded:
+        _refuse_for_excluded(services, command, wanted)
+    (id_,) = wait(services.commands.put({"command": "remember", **command}))
+    with closing(services.readers.open()) as db:
+        memory = memories.get(db, id_)
+        return response_from(
+            RememberedMemory,
+            shown(db, memory),
+            is_guessed=wanted.kind is None,
+            is_repeat=memory.times_seen > 1,
+            is_redacted=redact(wanted.text) != wanted.text,
+            has_private=has_private(wanted.text),
+            is_excluded=excluded,
+        )
+
+
+@router.post("/forget")
+def forget_all(wanted: Forget, services: Running) -> ForgottenMemories:
+    """Remove memories, a session or a project for good."""
+    forgotten = wait(services.commands.put({"command": "forget", **wanted.model_dump()}))
+    return ForgottenMemories(tuple(forgotten))
+
+
+def require_words(given: str) -> None:
+    """Refuse a text that is empty without its private passages."""
+    if is_all_private(given):
+        raise MemoryLiteError("there is no text to remember", "text in <private> is never stored")
+
+
+def _is_excluded(services: Services, folder: str) -> bool:
+    if not services.settings.is_current():
+        services.passes.wait_until_idle(CONFIG_LOOK_S)
+    return is_excluded(services.settings.config, folder)
+
+
+def _refuse_for_excluded(services: Services, command: JsonObject, wanted: Remember) -> None:
+    """Refuse a memory of an excluded folder's project: nothing would inject the memory."""
+    with closing(services.readers.open()) as db:
+        here = lookup.locate(db, wanted.cwd or "").project
+        scope = named_scope(db, scope_wanted(command, clean(wanted.text), wanted.kind), here)
+    if scope == f"project:{here}":
+        raise MemoryLiteError(
+            "this folder is excluded: nothing of it is kept, and nothing given here",
+            "if it holds elsewhere too, say so by --scope universal or --scope language:NAME",
+        )
+
+
 @router.patch("/memories/{id_}")
 def change(id_: str, wanted: Change, services: Running) -> MemoryRecord:
     """Change a memory and return it as it is now."""
@@ -82,9 +207,7 @@ def change(id_: str, wanted: Change, services: Running) -> MemoryRecord:
 @router.delete("/memories/{id_}")
 def forget(id_: str, services: Running) -> ForgottenMemories:
     """Remove one memory for good."""
-    command: JsonObject = {"command": "forget", "ids": [id_], "session": None, "project": None}
-    forgotten = wait(services.commands.put(command))
-    return ForgottenMemories(tuple(forgotten))
+    return forget_all(Forget(ids=[id_]), services)
 
 
 def _asked(wanted: Change, successor: str) -> list[JsonObject]:

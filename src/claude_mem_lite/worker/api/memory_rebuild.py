@@ -20,7 +20,7 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.knowledge import memory_rebuild, turn_events
 from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.memory_rebuild import (
+from claude_mem_lite.responses.imports import (
     DryRunReport,
     RebuildReport,
     StaleSessions,
@@ -32,8 +32,7 @@ from claude_mem_lite.store import rebuilds, tombstones, turns
 from claude_mem_lite.text import one_line
 from claude_mem_lite.worker.api.import_turns import PastEvent, TurnMark, arrival_of, of_pauses
 from claude_mem_lite.worker.api.request_project import RequestProject
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running, require_settings, wait
+from claude_mem_lite.worker.api.routing import Body, Router, Running, require_settings, wait
 from claude_mem_lite.worker.services import Services
 
 MAX_TURNS = 20

@@ -17,10 +17,9 @@ from claude_mem_lite.responses.project import (
     ProjectRename,
     ProjectSplit,
 )
-from claude_mem_lite.store.projects import change_log, lookup, rows, splits
+from claude_mem_lite.store.projects import change_log, changes, lookup, rows
 from claude_mem_lite.text import one_line
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running, wait
+from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
 from claude_mem_lite.worker.services import Services
 
 _MAX_PROJECTS = 500
@@ -119,7 +118,7 @@ def split(wanted: Split, services: Running) -> ProjectSplit:
     name = _name(wanted.name) if wanted.name else ""
     folder = os.path.realpath(wanted.folder)
     with closing(services.readers.open()) as db:
-        folder = splits.plan(db, folder, name).path
+        folder = changes.plan_split(db, folder, name).path
     change = _change(services, {"command": "split_project", "source": folder, "target": name})
     with closing(services.readers.open()) as db:
         called = lookup.name_of(db, change.target)

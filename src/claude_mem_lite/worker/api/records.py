@@ -16,7 +16,7 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.knowledge.user_edits import named_scope
 from claude_mem_lite.models import Kind, Memory, Origin, Passage, Session, Status
 from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.memories import ListedMemory, MemoryList, MemoryRecord, MemoryState
+from claude_mem_lite.responses.memories import MemoryList, MemoryRecord, MemoryState
 from claude_mem_lite.responses.records import (
     Record,
     SearchHit,
@@ -33,11 +33,10 @@ from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import retirements, sessions, timeline
 from claude_mem_lite.store.memory_queries import listed
 from claude_mem_lite.text import matched_words, one_line, query_words, within
-from claude_mem_lite.worker.api.memory_json import related, shown
+from claude_mem_lite.worker.api.memories import related, shown
 from claude_mem_lite.worker.api.request_project import RequestProject
-from claude_mem_lite.worker.api.routing import From, Router
+from claude_mem_lite.worker.api.routing import From, Limit, Router, Running
 from claude_mem_lite.worker.api.staleness import UNKNOWN, reasons, states
-from claude_mem_lite.worker.api.status import Limit, Running
 from claude_mem_lite.worker.commands import memory_named
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -107,7 +106,7 @@ def memory_list(services: Running, wanted: Wanted, project: RequestProject, limi
         state_of = states(services, db, project.folder, found)
         relations = related(db, found)
     return MemoryList(
-        tuple(response_from(ListedMemory, memory, state_of[memory.id], relations[memory.id]) for memory in found)
+        tuple(response_from(MemoryRecord, memory, state_of[memory.id], relations[memory.id]) for memory in found)
     )
 
 

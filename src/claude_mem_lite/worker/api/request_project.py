@@ -6,8 +6,7 @@ from typing import Annotated, NamedTuple
 from claude_mem_lite.errors import InvalidRequest
 from claude_mem_lite.models import Location
 from claude_mem_lite.store.projects import lookup
-from claude_mem_lite.worker.api.routing import From
-from claude_mem_lite.worker.api.status import Running
+from claude_mem_lite.worker.api.routing import From, Running
 
 
 class ProjectChoice(NamedTuple):

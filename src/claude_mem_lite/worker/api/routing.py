@@ -1,18 +1,20 @@
 """Conversion of requests to typed arguments, and of results of handlers to JSON, on top of Starlette.
 
 Each module of the API has a `Router`. A handler's parameter is the `Request`, the result of the function of a `From`, a
-`Body`, text of the path, or else a value of the query; a tuple takes all values of its name.
+`Body`, text of the path, or else a value of the query; a tuple takes all values of its name. Handlers read with their
+own connections and write through the job thread.
 """
 
 import inspect
 import json
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeGuard, TypeVar, get_origin
+from typing import Annotated, Any, TypeGuard, TypeVar, get_origin
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import to_json as json_bytes
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -20,10 +22,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from claude_mem_lite.errors import InvalidRequest
+from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError
 from claude_mem_lite.responses.encoding import to_json
+from claude_mem_lite.worker.answers.routes import running
+from claude_mem_lite.worker.services import Services
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
+Result = TypeVar("Result")
+_WRITE_TIMEOUT_S = 60.0
+CONFIG_LOOK_S = 1.0
+"""Time in which a worker reads changed settings."""
 _building = threading.Lock()  # pydantic does not promise that two threads may build the same model
 
 
@@ -171,3 +179,35 @@ def _response(returned: object) -> Response:
     if isinstance(returned, Response):
         return returned
     return Response(json_bytes(to_json(returned), inf_nan_mode="null"), media_type="application/json")
+
+
+def _watched(request: Request) -> Services:
+    services = request.app.state.services
+    assert isinstance(services, Services)
+    services.activity.note_watching()
+    return services
+
+
+Running = Annotated[Services, From(running)]
+Watched = Annotated[Services, From(_watched)]
+"""Services, for clients that poll for changes."""
+Limit = Annotated[int, Field(ge=1, le=10_000)]
+
+
+def require_settings(services: Services, otherwise: str) -> None:
+    """Raise ConfigError, with the consequence for the caller, if the settings cannot be read; the user may have changed
+    or repaired them just now."""
+    if services.settings.problem or not services.settings.is_current():
+        services.passes.wait_until_idle(CONFIG_LOOK_S)
+    if services.settings.problem:
+        raise ConfigError(
+            f"the configuration is broken: {services.settings.problem}", f"until it is fixed, {otherwise}"
+        )
+
+
+def wait(future: Future[Result]) -> Result:
+    """Return the result of a write by the job thread."""
+    try:
+        return future.result(_WRITE_TIMEOUT_S)
+    except TimeoutError:
+        raise MemoryLiteError("the worker is busy", "try again in a moment") from None

@@ -14,9 +14,8 @@ from claude_mem_lite.responses.memories import CodeFreshness, MemoryState, Stale
 from claude_mem_lite.store import memories, memory_queries, retirements
 from claude_mem_lite.store.branches import Hidden, is_hidden
 from claude_mem_lite.store.projects import lookup
-from claude_mem_lite.worker.api.memory_json import brief
-from claude_mem_lite.worker.api.routing import Router
-from claude_mem_lite.worker.api.status import Running
+from claude_mem_lite.worker.api.memories import brief
+from claude_mem_lite.worker.api.routing import Router, Running
 from claude_mem_lite.worker.services import Services
 
 _MAX_S = 10.0

@@ -1,29 +1,21 @@
-"""API of the worker's state and queue, of new memories and of forgetting; parameters that all handlers share.
-
-Handlers read with their own connections and write through the job loop."""
+"""API of the worker's state and queue: health, counts, failed events, drain, summaries, stop."""
 
 import os
 import sqlite3
-from concurrent.futures import Future
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import Field, FiniteFloat
 from starlette.requests import Request
 
 from claude_mem_lite import __version__
-from claude_mem_lite.compress.prose.clean import clean
-from claude_mem_lite.config import is_excluded
 from claude_mem_lite.db import recovery_log
 from claude_mem_lite.deadline import Deadline
-from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
+from claude_mem_lite.errors import ConfigError, NotFound, WorkerEnded
 from claude_mem_lite.inbox import model_queue, spool
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.knowledge.user_edits import named_scope
-from claude_mem_lite.models import MAX_FILES, MAX_TEXT_LENGTH, JsonObject, Kind
 from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.responses.memories import ForgottenMemories, RememberedMemory
 from claude_mem_lite.responses.status import (
     Drained,
     FailedEvent,
@@ -34,56 +26,12 @@ from claude_mem_lite.responses.status import (
     Stopping,
     SummarizedSession,
 )
-from claude_mem_lite.safety.clean_import import has_private, is_all_private
-from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import lesson_candidates, memories, model_calls, rebuilds, receipts, sessions, statistics
-from claude_mem_lite.store.projects import lookup
-from claude_mem_lite.worker.answers.routes import running
-from claude_mem_lite.worker.api.memory_json import shown
-from claude_mem_lite.worker.api.routing import Body, From, Router
-from claude_mem_lite.worker.commands import scope_wanted
+from claude_mem_lite.worker.api.routing import CONFIG_LOOK_S, Body, Limit, Router, Running, wait
 from claude_mem_lite.worker.models import spend_caps
 from claude_mem_lite.worker.services import Services
 
-_WRITE_TIMEOUT_S = 60.0
-_CONFIG_LOOK_S = 1.0
-Result = TypeVar("Result")
 router = Router(prefix="/api")
-
-
-def _watched(request: Request) -> Services:
-    services = request.app.state.services
-    assert isinstance(services, Services)
-    services.activity.note_watching()
-    return services
-
-
-Running = Annotated[Services, From(running)]
-Watched = Annotated[Services, From(_watched)]
-"""Job loop, for clients that poll for changes."""
-Limit = Annotated[int, Field(ge=1, le=10_000)]
-Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=20)]
-Files = Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=MAX_FILES)]
-
-
-class Remember(Body):
-    kind: Kind | None = None
-    """Kind of the memory; guessed if None."""
-    text: str
-    scope: str | None = None
-    tags: Tags = Field(default_factory=list)
-    files: Files = Field(default_factory=list)
-    """Files that the memory is about, relative to the root of the project."""
-    cwd: str | None = None
-    """Current folder of the user."""
-    project: str | None = None
-    """Project by id or name, in place of the folder's project."""
-
-
-class Forget(Body):
-    ids: list[str] = Field(default_factory=list)
-    session: str | None = None
-    project: str | None = None
 
 
 class Retry(Body):
@@ -219,65 +167,6 @@ async def stop(request: Request) -> Stopping:
     return Stopping()
 
 
-@router.post("/memories")
-def remember(wanted: Remember, services: Running) -> RememberedMemory:
-    if len(wanted.text) > MAX_TEXT_LENGTH:
-        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {MAX_TEXT_LENGTH:,}")
-    require_words(wanted.text)
-    if wanted.cwd is None and wanted.project is None:
-        raise InvalidRequest("Field required", "body", "cwd")
-    command = wanted.model_dump(exclude_none=True)
-    if wanted.project is not None:
-        with closing(services.readers.open()) as db:
-            command["project"] = lookup.find(db, wanted.project)
-    excluded = wanted.project is None and _is_excluded(services, wanted.cwd or "")
-    if excluded:
-        _refuse_for_excluded(services, command, wanted)
-    (id_,) = wait(services.commands.put({"command": "remember", **command}))
-    with closing(services.readers.open()) as db:
-        memory = memories.get(db, id_)
-        return response_from(
-            RememberedMemory,
-            shown(db, memory),
-            is_guessed=wanted.kind is None,
-            is_repeat=memory.times_seen > 1,
-            is_redacted=redact(wanted.text) != wanted.text,
-            has_private=has_private(wanted.text),
-            is_excluded=excluded,
-        )
-
-
-@router.post("/forget")
-def forget(wanted: Forget, services: Running) -> ForgottenMemories:
-    """Remove memories, a session or a project for good."""
-    forgotten = wait(services.commands.put({"command": "forget", **wanted.model_dump()}))
-    return ForgottenMemories(tuple(forgotten))
-
-
-def require_words(given: str) -> None:
-    """Refuse a text that is empty without its private passages."""
-    if is_all_private(given):
-        raise MemoryLiteError("there is no text to remember", "text in <private> is never stored")
-
-
-def _is_excluded(services: Services, folder: str) -> bool:
-    if not services.settings.is_current():
-        services.passes.wait_until_idle(_CONFIG_LOOK_S)
-    return is_excluded(services.settings.config, folder)
-
-
-def _refuse_for_excluded(services: Services, command: JsonObject, wanted: Remember) -> None:
-    """Refuse a memory of an excluded folder's project: nothing would inject the memory."""
-    with closing(services.readers.open()) as db:
-        here = lookup.locate(db, wanted.cwd or "").project
-        scope = named_scope(db, scope_wanted(command, clean(wanted.text), wanted.kind), here)
-    if scope == f"project:{here}":
-        raise MemoryLiteError(
-            "this folder is excluded: nothing of it is kept, and nothing given here",
-            "if it holds elsewhere too, say so by --scope universal or --scope language:NAME",
-        )
-
-
 def _left_to_do(db: sqlite3.Connection) -> int:
     """Return the number of events that wait or are worked on, and of turns that wait for the model."""
     events, turns = inbox.stats(db), model_queue.counts(db)
@@ -289,28 +178,9 @@ def _refuse_without_settings(services: Services) -> None:
         raise ConfigError(services.settings.problem, "until that is fixed, events wait")
 
 
-def require_settings(services: Services, otherwise: str) -> None:
-    """Raise ConfigError, with the consequence for the caller, if the settings cannot be read; the user may have changed
-    or repaired them just now."""
-    if services.settings.problem or not services.settings.is_current():
-        services.passes.wait_until_idle(_CONFIG_LOOK_S)
-    if services.settings.problem:
-        raise ConfigError(
-            f"the configuration is broken: {services.settings.problem}", f"until it is fixed, {otherwise}"
-        )
-
-
 def _problem(services: Services) -> str:
     """Return why the worker processes nothing, '' if it does; checked anew, because the user may just have repaired
     the cause."""
     if services.settings.problem or services.passes.failure or not services.settings.is_current():
-        services.passes.wait_until_idle(_CONFIG_LOOK_S)
+        services.passes.wait_until_idle(CONFIG_LOOK_S)
     return services.settings.problem or services.passes.failure
-
-
-def wait(future: Future[Result]) -> Result:
-    """Return the result of a write by the job thread."""
-    try:
-        return future.result(_WRITE_TIMEOUT_S)
-    except TimeoutError:
-        raise MemoryLiteError("the worker is busy", "try again in a moment") from None

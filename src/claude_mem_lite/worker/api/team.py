@@ -22,8 +22,7 @@ from claude_mem_lite.responses.team import (
     TeamStatus,
     TeamSynced,
 )
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running
+from claude_mem_lite.worker.api.routing import Body, Router, Running
 
 SERVER_S = 20.0
 """Time for a command that asks the server."""

@@ -27,8 +27,7 @@ from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.projects import marks
 from claude_mem_lite.worker import background
 from claude_mem_lite.worker.api.request_project import choose_project
-from claude_mem_lite.worker.api.routing import Body, Router
-from claude_mem_lite.worker.api.status import Running, wait
+from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
 
 PAGE_BYTES = 1024 * 1024
 _BACKUP_WAIT_S = 60.0

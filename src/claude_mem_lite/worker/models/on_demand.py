@@ -15,6 +15,7 @@ from claude_mem_lite.errors import ModelError, ModelUnavailable, NotFound
 from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import JsonObject, Session, SessionSummary
 from claude_mem_lite.providers import CallLimits, Provider, Usage
+from claude_mem_lite.responses.status import ModelTrial
 from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.models import spend_caps
@@ -114,29 +115,18 @@ def _ask(provider: Provider, material: str) -> TurnAnswer:
     return TurnAnswer((), summary, usage, version)
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """Result of a probe; an empty `problem` means success."""
-
-    model: str
-    problem: str = ""
-    next_step: str = ""
-    ms: float = 0.0
-    tokens: int = 0
-
-
 def probe_provider(
     provider: Provider | None, config: Config | None, calls: CallPool, db: sqlite3.Connection, clock: Clock
-) -> Future[ProbeResult]:
+) -> Future[ModelTrial]:
     """Ask within the caps, counted like every call. Any answer is a success."""
-    future: Future[ProbeResult] = Future()
+    future: Future[ModelTrial] = Future()
     if provider is None or config is None:
-        future.set_result(ProbeResult("rules", "no model is configured", "set provider in config.toml"))
+        future.set_result(ModelTrial("rules", "no model is configured", "set provider in config.toml"))
         return future
     sent = _SYSTEM + _QUESTION
     max_usage = spend_caps.max_usage_of(provider.name, config, sent, _MAX_TOKENS)
     if reached := spend_caps.reached(db, config, _SESSION, max_usage, clock()):
-        future.set_result(ProbeResult(provider.name, reached.reason, "raise it in config.toml"))
+        future.set_result(ModelTrial(provider.name, reached.reason, "raise it in config.toml"))
         return future
     calls.start(
         partial(_ask_once, provider),
@@ -157,10 +147,10 @@ def _ask_once(provider: Provider) -> TurnAnswer:
     return TurnAnswer((), None, done.usage, "")
 
 
-def _note(made_by: str, began: float, future: "Future[ProbeResult]", result: Result) -> None:
+def _note(made_by: str, began: float, future: "Future[ModelTrial]", result: Result) -> None:
     ms = round((time.monotonic() - began) * 1000, 1)
     tokens = result.usage.tokens_in + result.usage.tokens_out
     if isinstance(result, ModelError):
-        future.set_result(ProbeResult(made_by, result.message, result.next_step, ms, tokens))
+        future.set_result(ModelTrial(made_by, result.message, result.next_step, ms, tokens))
     else:
-        future.set_result(ProbeResult(made_by, ms=ms, tokens=tokens))
+        future.set_result(ModelTrial(made_by, ms=ms, tokens=tokens))

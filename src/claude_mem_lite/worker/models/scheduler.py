@@ -20,6 +20,7 @@ from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.paths import Home
 from claude_mem_lite.providers import Provider
+from claude_mem_lite.responses.status import ModelTrial
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.models import on_demand, spend_caps
 from claude_mem_lite.worker.models.call_pool import CallPool, Result
@@ -169,7 +170,7 @@ class ModelScheduler:
         future.set_result(SummaryResult(found.summary, reason=self.state().problem))
         return future
 
-    def probe(self) -> Future[on_demand.ProbeResult]:
+    def probe(self) -> Future[ModelTrial]:
         """Ask the model a small question, even during a pause, and return the result."""
         return on_demand.probe_provider(self._provider, self._config, self._calls, self._memory_db, self._clock)
 

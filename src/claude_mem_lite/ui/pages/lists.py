@@ -1,9 +1,10 @@
-"""Pages of search and of the quarantine."""
+"""Pages of lists: search, quarantine, lessons and projects."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from claude_mem_lite.client.queries import NOTHING_CERTAIN, Wanted, Where
+from claude_mem_lite.models import user_origin_label
 from claude_mem_lite.responses.memories import QuarantinedMemory
 from claude_mem_lite.responses.records import SearchHit
 from claude_mem_lite.scopes import called
@@ -14,6 +15,7 @@ from claude_mem_lite.ui.templating import EVERY_PROJECT, Asked, View, chosen_of,
 
 _FIRST, _MAX_HITS = 25, 200
 _MAX_QUERY_LENGTH = 1_000
+_MAX_LESSONS = 100
 
 
 def search(asked: Asked) -> str:
@@ -85,3 +87,31 @@ def quarantine(asked: Asked) -> str:
 def _quarantined(memory: QuarantinedMemory) -> View:
     whole = said(memory)
     return View(memory, said=whole[:_MAX_SHOWN_LENGTH], is_cut=len(whole) > _MAX_SHOWN_LENGTH)
+
+
+_MAX_CHANGES = 10
+
+
+def projects(asked: Asked) -> str:
+    """Return the page, or only its list."""
+    changes = [change for change in asked.client.project_changes() if not change.undone_at]
+    values = {"projects": asked.client.projects(), "changes": changes[:_MAX_CHANGES]}
+    return render("projects_list.html" if asked.chosen("only") == "list" else "projects.html", **values)
+
+
+def lessons(asked: Asked) -> str:
+    """Return the page, or only its list."""
+    found = asked.client.lessons(Where("", all_projects=True), limit=_MAX_LESSONS)
+    names = asked.client.project_names()
+    values = {
+        "unsure": [View(lesson, project_name=names.get(lesson.project, lesson.project)) for lesson in found.unsure],
+        "learned": [
+            View(
+                lesson,
+                whose=user_origin_label(lesson.made_by, lesson.trust),
+                project_name=names.get(lesson.project, lesson.project),
+            )
+            for lesson in found.learned
+        ],
+    }
+    return render("lessons_list.html" if asked.chosen("only") == "list" else "lessons.html", **values)
