@@ -47,7 +47,9 @@ class SyncSettings:
     load_seal: Callable[[], Seal | None]
     fill_batch: int = 100
     push_batch: int = 500
-    pull_batch: int = 200
+    fetch_batch: int = 500
+    apply_batch: int = 20
+    """Entries that one write applies: the job thread does nothing else meanwhile, for about 5 ms an entry."""
 
 
 @dataclass(slots=True)
@@ -188,16 +190,19 @@ class _Session:
 
     def _pull_log(self, project: str, device: str, after: int, last: int) -> None:
         while after < last and self._has_time():
-            entries = self.server.fetch(project, device, after, self.settings.pull_batch)
+            entries = self.server.fetch(project, device, after, self.settings.fetch_batch)
             if not entries:
                 return
+            for begin in range(0, len(entries), self.settings.apply_batch):
+                self._apply(entries[begin : begin + self.settings.apply_batch])
             after = entries[-1].seq
-            applied = self.local.write(
-                partial(replica.apply, entries=entries, seal=self.seal, now=self.settings.clock())
-            )
-            self.counts.pulled += len(entries)
-            self.counts.parked += applied.parked
-            self.counts.projects |= applied.projects
+
+    def _apply(self, entries: Sequence[Entry]) -> None:
+        now = self.settings.clock()
+        applied = self.local.write(partial(replica.apply, entries=entries, seal=self.seal, now=now))
+        self.counts.pulled += len(entries)
+        self.counts.parked += applied.parked
+        self.counts.projects |= applied.projects
 
     def _device(self) -> tables.Device:
         with self.local.read() as db:
