@@ -118,10 +118,14 @@ class _Session:
     counts: SyncCounts
 
     def prepare_device(self) -> None:
-        """Register this device on the server, at the first synchronisation."""
+        """Register this device on the server, at the first synchronisation. A copied or restored home gets a new id:
+        then the log of the old id is pulled like that of any other device."""
         device = self._device()
-        if self.server.token_of(device.id) is None:
+        known = self.server.token_of(device.id)
+        if known is None:
             self.server.register_device(device.id, device.token)
+        elif known not in (device.token, device.next_token):
+            self._take_new_id()
 
     def fill_outbox(self) -> None:
         """Turn changed memories into entries of the local log."""
