@@ -11,8 +11,7 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import get_args
 
-from claude_mem_lite.code.syntax.changes import SymbolAction
-from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Memory, Origin, Status, SymbolChange
+from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Memory, Origin, Status, SymbolAction, SymbolChange
 from claude_mem_lite.safety.redact import rules_for
 from claude_mem_lite.scopes import SCOPES, written_scope
 from claude_mem_lite.timestamps import time_to_text

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
-from claude_mem_lite.code.syntax.changes import SymbolAction
-
 # Limits of a memory and of queries.
 MAX_TITLE_LENGTH = 200
 MAX_DETAIL_LENGTH = 2_000
@@ -80,6 +78,7 @@ def texts(value: JsonValue) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
+SymbolAction = Literal["new", "modified", "deleted"]
 WorkKind = Literal["decision", "bugfix", "feature", "refactor", "change", "discovery"]
 GuidanceKind = Literal[
     "preference", "rule", "anti_pattern", "correction", "convention", "gotcha", "architecture", "pattern"

@@ -18,14 +18,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.code.syntax.changes import SymbolAction
 from claude_mem_lite.compress.toolcalls.provenance import text_of
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import FIELDS, MAX_MEMORY_LENGTH, to_line, to_object, values_of
 from claude_mem_lite.importers import memory_file
 from claude_mem_lite.importers.memory_file import MAX_LINE_BYTES, CheckResult, open_memories
 from claude_mem_lite.knowledge import remember
-from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, JsonValue, Memory, Origin, Status, SymbolChange
+from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, JsonValue, Memory, Origin, Status, SymbolAction, SymbolChange
 from claude_mem_lite.safety.clean_import import cleaned
 from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.store import memories, memory_queries, sessions

@@ -3,10 +3,10 @@
 from datetime import timedelta
 from pathlib import Path
 
-from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange, SymbolAction
+from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Location, SessionSummary, Turn
+from claude_mem_lite.models import Location, SessionSummary, SymbolAction, Turn
 from claude_mem_lite.store import symbol_changes
 from tests.support.fakes import NOW, SHOP, Store
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from claude_mem_lite.models import SymbolAction
+
 SymbolKind = Literal["function", "method", "class"]
-SymbolAction = Literal["new", "modified", "deleted"]
 ABSENT = "-"
 """Placeholder for the hash of an absent symbol or file."""
 PRESENT = "+"

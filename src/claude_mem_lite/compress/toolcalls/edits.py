@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from claude_mem_lite.code.syntax.changes import CodeChange, SymbolAction, combined
+from claude_mem_lite.code.syntax.changes import CodeChange, combined
 from claude_mem_lite.compress.toolcalls.edit_states import (
     Hunk,
     diff_lines,
@@ -19,7 +19,7 @@ from claude_mem_lite.compress.toolcalls.edit_states import (
 )
 from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import JsonObject, SymbolChange, ToolCall, text
+from claude_mem_lite.models import JsonObject, SymbolAction, SymbolChange, ToolCall, text
 
 _MODIFIERS = (
     r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|sealed|open|data|override"
