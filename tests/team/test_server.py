@@ -162,12 +162,3 @@ def test_a_device_of_another_member_is_not_removed(database: Database) -> None:
         ana.push(outgoing(entry(1)), "ana-device", "token-0", "token-1")
         assert ben.remove_device("ana-device") == 0
         assert ben.fetch(SHOP, "ana-device", 0, 10) == [entry(1)]
-
-
-def test_one_project_can_be_taken_back(database: Database) -> None:
-    with joined(database, "ana", SHOP, SECRET) as ana:
-        ana.push(outgoing(entry(1), entry(1, "m2", project=SECRET)), "ana-device", "token-0", "token-1")
-        assert ana.remove_project("ana-device", SECRET) == 1
-        assert [one.op for one in ana.fetch(SECRET, "ana-device", 0, 10)] == ["put", "delete"]
-        assert ana.fetch(SHOP, "ana-device", 0, 10) == [entry(1)]
-        assert ana.token_of("ana-device") == "token-1"

@@ -17,7 +17,7 @@ from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.store.team import Device, LogRow, LogState, Share
 from claude_mem_lite.store.team_heads import Head
 from claude_mem_lite.team import policy
-from claude_mem_lite.team.body import body_of, unknown_fields, words_of_body
+from claude_mem_lite.team.body import body_of, unknown_fields
 from claude_mem_lite.team.entry import VERSION, Entry, Op, hash_of, uid_of
 from claude_mem_lite.team.local_paths import LocalPaths
 from claude_mem_lite.team.policy import Code, SharingVerdict
@@ -67,11 +67,6 @@ class _Considered:
     """Head of the uid."""
     share: Share | None
     body: str | None
-
-
-def words_of(body: str) -> str:
-    """Return the text of a plain body for search on the server."""
-    return words_of_body(body)
 
 
 def pending(db: sqlite3.Connection, limit: int) -> list[Entry]:
@@ -165,7 +160,7 @@ def preview(
 def decide_one(
     db: sqlite3.Connection, memory: Memory, *, is_excluded: IsExcluded, user_home: str | None = None
 ) -> SharingVerdict:
-    """Return the decision about one memory, as `team share ID` shows it."""
+    """Return the decision about one memory, as `share ID` shows it."""
     device = tables.device(db)
     if device is None:
         return SharingVerdict("not_shared")

@@ -15,6 +15,7 @@ from claude_mem_lite.providers import Embedder
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.team import outbox, replica
 from claude_mem_lite.team.address import Address
+from claude_mem_lite.team.body import words_of_body
 from claude_mem_lite.team.entry import VERSION, Entry
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal
@@ -171,7 +172,7 @@ class _Round:
     def _outgoing(self, entry: Entry) -> OutgoingEntry:
         if self.seal is not None or entry.body is None:
             return OutgoingEntry(entry)
-        words = outbox.words_of(entry.body)
+        words = words_of_body(entry.body)
         return OutgoingEntry(
             entry, words, vector_of(self.settings.embedder, words) if self.greeting.has_vectors else None
         )
