@@ -48,7 +48,7 @@ _ORIGINS: tuple[Origin, ...] = ("user", "assistant", "code")
 _LOCAL_CAUSES: tuple[Cause, ...] = ("code", "branch")
 _MIN_NEW_WORDS = 2
 _SENTENCES: dict[Code, str] = {
-    "not_shared": "the project is not shared",
+    "not_shared": "its project is not shared: `claude-mem-lite team share FOLDER`",
     "excluded": "a folder of the project is excluded from memory",
     "kept": "you keep it back by hand",
     "private": "it has the tag `private`",

@@ -1,4 +1,6 @@
-"""Command `team`: the table of its commands; without a command, the state of the team."""
+"""Command `team`: the table of its commands; without a command, the state of the team, or the help outside of one."""
+
+import click
 
 from claude_mem_lite.cli.groups import LazyCommand, LazyGroup
 
@@ -25,15 +27,28 @@ SECTIONS = {
     },
 }
 
+
+@click.pass_context
+def show_state(ctx: click.Context) -> None:
+    """Show the state of the team without a command; the help if this machine is in no team."""
+    if ctx.invoked_subcommand is None:
+        from claude_mem_lite.cli.team.sharing import print_state
+
+        if not print_state():
+            click.echo(ctx.get_help())
+            click.echo("\nThis machine is in no team. `claude-mem-lite team join` joins one, `team init` makes one.")
+
+
 team = LazyGroup(
     name="team",
     sections=SECTIONS,
     params=[],
+    callback=show_state,
     help="""Share memories of a project with your team, through a PostgreSQL database.
 
     Nothing is shared before you run `team share` for a project. Then decisions, bug fixes, gotchas, conventions, rules
     and architecture of that project go to your teammates; prompts, preferences and everything personal stay here.
-    Your own memory stays on this machine and works without the database.
+    Your own memory stays on this machine and works without the database. Without a command, shows the state.
 
     \b
     Examples:
