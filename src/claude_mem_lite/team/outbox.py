@@ -165,7 +165,7 @@ def preview(
 def decide_one(
     db: sqlite3.Connection, memory: Memory, *, is_excluded: IsExcluded, user_home: str | None = None
 ) -> Verdict:
-    """Return the decision about one memory, as `team share ID` shows it."""
+    """Return the decision about one memory, as `share ID` shows it."""
     device = tables.device(db)
     if device is None:
         return Verdict("not_shared")
