@@ -32,7 +32,7 @@ def team_preview(asked: Asked) -> str:
     return render(
         "team_preview.html",
         memories=listed,
-        waiting=sum(not memory.is_sent for memory in found.memories),
+        sent=sum(memory.is_sent for memory in found.memories),
         total=len(found.memories) + found.more,
         held_back=found.held_back,
         project=project,
