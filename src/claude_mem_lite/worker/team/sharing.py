@@ -46,7 +46,7 @@ def share(services: Services, project: str, *, handoffs: bool, deadline: Deadlin
             f"{project} is excluded by the settings, so nothing of it is shared",
             "take it out of `exclude` first",
         )
-    location = find_location(project) if os.path.isdir(project) else None
+    location = find_location(project) if _is_folder(project) else None
 
     def begin(db: sqlite3.Connection) -> int:
         if location is not None and not marks.is_known(db, shared.project):  # no session has worked there yet
@@ -176,7 +176,12 @@ def _share_of(
 
 def _id_of(db: sqlite3.Connection, project: str) -> str:
     """Return the id of a project that the user named, also of a folder in which no session has worked yet."""
-    return lookup.locate(db, project).project if os.path.isdir(project) else lookup.find(db, project)
+    return lookup.locate(db, project).project if _is_folder(project) else lookup.find(db, project)
+
+
+def _is_folder(project: str) -> bool:
+    """Return whether the user named a folder: a name is never a folder, whatever the worker's own folder holds."""
+    return os.path.isabs(project) and os.path.isdir(project)
 
 
 def _shared(services: Services, shared: Share, *, is_shared: bool, marked: int = 0) -> TeamShared:
