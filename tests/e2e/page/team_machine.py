@@ -48,7 +48,7 @@ def team_page() -> Iterator[TeamPage]:
         damage(database, DAMAGED)
         ben.run("remember", "decision", OWN)
         ben.run("remember", "preference", PREFERENCE)
-        command = [COMMAND, "remember", "rule", TILL_RULE]
+        command = [COMMAND, "remember", "gotcha", TILL_RULE]
         subprocess.run(command, cwd=ben.root / "till", env=ben.environment(), check=True, capture_output=True)
         ben.run("team", "share", str(ben.project))
         ben.run("team", "sync")
@@ -62,9 +62,11 @@ def make_checkout(folder: Path, remote: str) -> None:
         subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
 
 
-def damage(database: Database, words: str) -> None:
-    """Change the body of an entry on the server, as a broken disk or a hand in the table would."""
+def damage(database: Database, words: str, *, is_whole: bool = False) -> None:
+    """Change the body of an entry on the server, as a hand in the table would; `is_whole`: make it whole again."""
+    change = "rtrim(body)" if is_whole else "body || ' '"
     with database.connect() as connection:
         connection.execute(
-            "update claude_mem_lite.entries set body = body || ' ' where strpos(body, %(words)s) > 0", {"words": words}
+            f"update claude_mem_lite.entries set body = {change} where strpos(body, %(words)s) > 0".encode(),
+            {"words": words},
         )

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError
@@ -81,11 +81,21 @@ def _log_in(services: Services, deadline: Deadline) -> _Login:
             seal = open_seal(greeting, lambda: load_seal(services.home.team_key))
             return _Login(True, greeting.is_sealed, greeting.projects, server.positions(), seal)
     except MemoryLiteError as error:
-        code = error.code if isinstance(error, TeamError) else "failed"
-        return _Login(is_reached, is_sealed, code=code, message=error.message, next_step=error.next_step)
+        return replace(_failed(error), is_reached=is_reached, is_sealed=is_sealed)
+
+
+def _failed(error: MemoryLiteError) -> _Login:
+    code = error.code if isinstance(error, TeamError) else "failed"
+    return _Login(code=code, message=error.message, next_step=error.next_step)
 
 
 def _last_round(services: Services) -> _Login:
+    """Return the result of the last synchronisation, or why the next one cannot begin; asks no server."""
+    try:
+        address_of(services)
+        load_seal(services.home.team_key)
+    except MemoryLiteError as error:
+        return _failed(error)
     state = services.team.state
     return _Login(code=state.code, message=state.message, next_step=state.next_step)
 
