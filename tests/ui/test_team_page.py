@@ -65,7 +65,7 @@ def do(page: TestClient, action: str, /, **given: str) -> JsonObject:
 
 
 def id_of(member: Member, title: str) -> str:
-    return next(one["id"] for one in member.machine.get("/api/feed")["memories"] if title in one["title"])
+    return next(str(one["id"]) for one in member.machine.get("/api/feed")["memories"] if title in one["title"])
 
 
 def test_without_a_team_the_page_says_which_commands_begin(alone: Machine) -> None:

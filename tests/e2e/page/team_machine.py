@@ -48,7 +48,7 @@ def team_page() -> Iterator[TeamPage]:
         damage(database, DAMAGED)
         ben.run("remember", "decision", OWN)
         ben.run("remember", "preference", PREFERENCE)
-        command = [COMMAND, "remember", "gotcha", TILL_RULE]
+        command = [str(COMMAND), "remember", "gotcha", TILL_RULE]
         subprocess.run(command, cwd=ben.root / "till", env=ben.environment(), check=True, capture_output=True)
         ben.run("team", "share", str(ben.project))
         ben.run("team", "sync")

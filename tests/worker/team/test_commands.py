@@ -1,4 +1,6 @@
-"""The commands of a team by the real command line, with `--json`: `cli/team`, `client/team`, `worker/api/team`."""
+"""Tests of `cli/team/group.py`, `cli/team/admin.py`, `cli/team/membership.py`, `cli/team/sharing.py`,
+`cli/team/secrets.py`, `client/team.py`, `responses/team.py`, `worker/api/team.py`, `worker/team/membership.py`,
+`worker/team/sharing.py` and `worker/team/state.py`: the commands of a team by the real command line, with `--json`."""
 
 import json
 import stat
