@@ -93,7 +93,12 @@ class LazyGroup(HelpfulGroup):
         callback: Callable[..., None] | None = None,
     ) -> None:
         super().__init__(
-            name=name, params=params, help=help, invoke_without_command=True, callback=callback or show_help
+            name=name,
+            params=params,
+            help=help,
+            short_help=help.partition("\n\n")[0],
+            invoke_without_command=True,
+            callback=callback or show_help,
         )
         self.sections = sections
         self._entries = {name: entry for section in sections.values() for name, entry in section.items()}

@@ -130,6 +130,15 @@ def choose(services: Services, memory_id: str, choice: Choice) -> TeamChoice:
     return chosen
 
 
+def choice(services: Services, memory_id: str) -> TeamChoice:
+    """Return the user's choice about one memory, and the reason why the memory stays here if it does."""
+    with closing(services.readers.open()) as db:
+        memory = memories.get(db, memory_id)
+        verdict = outbox.decide_one(db, memory, is_excluded=services.team.is_excluded)
+        reason = "" if verdict.may_go else verdict.reason
+        return TeamChoice(memory.id, memory.title, tables.choice_of(db, memory.id) or "", reason)
+
+
 def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
     """Send parked entries again, fetch damaged ones again, and try to apply all received ones that are parked."""
     with Server.connect(address_of(services), deadline) as server:
@@ -165,7 +174,7 @@ def _locate(services: Services, project: str) -> Location:
     neither such a project nor such a folder."""
     with closing(services.readers.open()) as db:
         refuse_outside_team(db)
-        if os.path.isabs(project) and os.path.isdir(project):
+        if _is_folder(project):
             return lookup.locate(db, project)
         try:
             return lookup.location_of(db, lookup.find(db, project))
@@ -190,6 +199,11 @@ def _share_of(
     if needs_grant and key not in greeting.projects:
         raise TeamError("no_grant", remote)
     return Share(location.project, remote, key, handoffs, services.clock())
+
+
+def _is_folder(project: str) -> bool:
+    """Return whether the user named a folder: a name is never a folder, whatever the worker's own folder holds."""
+    return os.path.isabs(project) and os.path.isdir(project)
 
 
 def _shared(services: Services, shared: Share, *, is_shared: bool, marked: int = 0) -> TeamShared:
