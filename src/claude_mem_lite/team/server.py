@@ -21,6 +21,20 @@ from claude_mem_lite.team.reasons import TeamError
 __all__ = ["Greeting", "OutgoingEntry", "PushResult", "RejectedEntry", "Server", "TeamHit"]
 _FUSION_RANK = 60
 """Weight of the first ranks when hits of words and of vectors are joined: 1 / (60 + rank), as usual."""
+MAX_FETCH_BYTES = 8_000_000
+# Times are kept within the calendar of Python: one entry of the year 20000 would stop all readers of its log.
+_FETCH = """
+select project, device, seq, uid, rev, op, body, hash, author,
+    least(greatest(at, '1000-01-01 00:00+00'), '9000-01-01 00:00+00'), version
+from (
+    select next.*, sum(coalesce(octet_length(body), 0)) over (order by seq rows unbounded preceding exclude current row)
+        as bytes_before from (
+        select * from claude_mem_lite.entries
+        where project = %(project)s and device = %(device)s and seq > %(after)s order by seq limit %(limit)s
+    ) next
+) sized
+where bytes_before is null or bytes_before <= %(bytes)s order by seq
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +156,11 @@ class Server(AbstractContextManager["Server"]):
         return {(project, device): last for project, device, last in rows}
 
     def fetch(self, project: str, device: str, after: int, limit: int) -> list[Entry]:
-        """Return the next entries of a log, in order."""
+        """Return the next entries of a log, in order: at most `limit`, and fewer if their bodies are large."""
         with transaction(self._connection):
             rows = self._connection.execute(
-                """
-                select project, device, seq, uid, rev, op, body, hash, author, at, version from claude_mem_lite.entries
-                where project = %(project)s and device = %(device)s and seq > %(after)s order by seq limit %(limit)s
-                """,
-                {"project": project, "device": device, "after": after, "limit": limit},
+                _FETCH,
+                {"project": project, "device": device, "after": after, "limit": limit, "bytes": MAX_FETCH_BYTES},
             ).fetchall()
         return [_entry(row) for row in rows]
 
@@ -190,7 +201,8 @@ class Server(AbstractContextManager["Server"]):
     def _bodies(self, keys: Sequence[tuple[str, str]]) -> list[TupleRow]:
         return self._connection.execute(
             """
-            select h.project, h.uid, h.author, e.at, e.body
+            select h.project, h.uid, h.author,
+                least(greatest(e.at, '1000-01-01 00:00+00'), '9000-01-01 00:00+00'), e.body
             from unnest(%(projects)s::text[], %(uids)s::text[]) as found (project, uid)
             join claude_mem_lite.heads h on h.project = found.project and h.uid = found.uid
             join claude_mem_lite.entries e on e.project = h.project and e.device = h.device and e.seq = h.seq
