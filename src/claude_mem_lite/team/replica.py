@@ -7,7 +7,7 @@ replaces a memory of this device, and waits in quarantine if it reads like an or
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from claude_mem_lite.db.connection import atomic
@@ -19,11 +19,13 @@ from claude_mem_lite.store.team import Device, Share
 from claude_mem_lite.store.team_heads import Head, HeadState
 from claude_mem_lite.team import received
 from claude_mem_lite.team.body import Body, memory_of, read_body
-from claude_mem_lite.team.entry import VERSION, Entry, author_of
+from claude_mem_lite.team.entry import VERSION, Entry, author_of, is_name
 from claude_mem_lite.team.reasons import Reason, TeamError
 from claude_mem_lite.team.seal import Seal
 
 Outcome = Literal["applied", "deleted", "lost", "known", "parked", "duplicate", "forgotten", "edited", "unshared"]
+MAX_AHEAD = timedelta(days=30)
+"""Maximum by which the clock of a teammate may be ahead."""
 
 
 @dataclass(slots=True)
@@ -136,6 +138,8 @@ class _Application:
             raise TeamError("newer_version")
         if not entry.is_sound():
             raise TeamError("bad_hash")
+        if not is_name(entry.author):
+            raise TeamError("bad_body", "its author cannot be a member")
         if entry.author != author_of(entry.uid) or entry.op not in ("put", "delete"):
             raise TeamError("bad_body", "the author of the entry is not the author of the memory")
         if entry.op == "delete":
@@ -214,6 +218,8 @@ class _Application:
         if local is not None:
             return self._update(entry, plain, body, local)
         memory = memory_of(body, self._new_id(entry), self.share.project, entry.author)
+        if memory.created_at > self.now + MAX_AHEAD:  # a date of the year 9999 would be the newest for ever
+            memory = replace(memory, created_at=self.now, last_seen_at=self.now)
         if tombstones.repeats_forgotten(self.db, memory):
             return self._keep(entry, plain, "", "forgotten", "forgotten")
         if (known := received.own_duplicate(self.db, memory)) is not None:
