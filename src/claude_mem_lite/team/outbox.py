@@ -283,7 +283,7 @@ def _append_delete(db: sqlite3.Connection, device: Device, head: Head, now: date
 
 
 def _next_rev(db: sqlite3.Connection, uid: str) -> int:
-    """Return the revision of a new entry. At the end of the numbers, where only a forged entry leads, it stays there."""
+    """Return the revision of a new entry. Only a forged entry leads to the end of the numbers."""
     return min(team_heads.highest_rev(db, uid) + 1, MAX_REV)
 
 
