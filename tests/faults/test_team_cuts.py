@@ -26,6 +26,7 @@ MAX_CUT = 40_000
 MEMBERS = (("ana", "laptop"), ("ana", "desktop"), ("ben", "ben-device"), ("cat", "cat-device"))
 SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "zo")
 Fault = Literal["none", "cut", "before", "after", "inside"]
+FAULTS: tuple[Fault, ...] = ("none", "cut", "cut", "before", "after", "inside")
 Result = TypeVar("Result")
 
 
@@ -161,7 +162,7 @@ def test_a_thousand_rounds_of_cuts_crashes_and_restarts_lose_and_double_nothing(
         home = storm.chance.choice(storm.team.homes)
         if storm.chance.random() < 0.4:
             storm.act(home)
-        fault = storm.chance.choice(("none", "cut", "cut", "before", "after", "inside"))
+        fault = storm.chance.choice(FAULTS)
         if number in kills:
             storm.front.on_cut = server.kill
             fault = "cut"

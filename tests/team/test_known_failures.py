@@ -248,7 +248,7 @@ def test_machine_local_values_never_travel(team: Team, ana: SyncedHome, ben: Syn
     assert [home.sync().has_work() for home in (ana, ben, ana)] == [False] * 3
     assert [memories.get(home.db, home.memory(FIRST).id) for home in (ana, ben)] == before
     ((body,),) = team.entries("body")
-    assert not {"pinned", "confidence", "trust", "detail", "session", "last_seen_at"} & set(json.loads(body))
+    assert not {"pinned", "confidence", "trust", "detail", "session", "last_seen_at"} & set(json.loads(str(body)))
 
 
 def test_a_copied_home_gets_an_id_of_its_own_and_both_go_on(team: Team, ana: SyncedHome, ben: SyncedHome) -> None:
