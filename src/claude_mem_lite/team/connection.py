@@ -164,6 +164,8 @@ _LOGIN_TEXTS: tuple[tuple[Reason, tuple[str, ...], str], ...] = (
     ("unreachable", ("too many", "remaining connection slots"), "the server has too many connections"),
     ("unreachable", ("starting up", "shutting down", "recovery mode"), "the server starts or stops"),
     ("unreachable", ("timeout expired", "timed out"), "no answer in time"),
+    ("unreachable", ("closed the connection", "reset by peer", "broken pipe"), "the connection was lost"),
+    ("unreachable", ("could not receive data", "could not send data"), "the connection was lost"),
     ("not_set_up", ('" does not exist',), "there is no such database"),
     ("login", ("password authentication failed", "not permitted to log in", "no password supplied"), ""),
     ("login", ("authentication failed", "pg_hba.conf", "permission denied for database"), ""),

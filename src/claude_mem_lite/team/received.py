@@ -43,6 +43,12 @@ def own_duplicate(db: sqlite3.Connection, memory: Memory) -> Memory | None:
     return None
 
 
+def says_the_same(local: Memory, known: Memory) -> bool:
+    """Return whether a local memory has the text and status of a revision."""
+    is_alive = (local.status == "active") == (known.status == "active")
+    return is_alive and all(getattr(local, name) == getattr(known, name) for name in _TEXT)
+
+
 def store(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory:
     """Store a received memory, in quarantine if it reads like an order, and reconcile it."""
     stored = checked_save(memory)
