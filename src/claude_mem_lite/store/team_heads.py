@@ -21,6 +21,7 @@ HeadState = Literal["own", "applied", "duplicate", "forgotten", "edited", "parke
 - parked: received, and not applied for a reason
 - deleted: deleted by its author"""
 _COLUMNS = "uid, project, device, seq, rev, op, hash, body, author, at, version, memory, state, reason"
+_IS_STORED = "exists (select 1 from memories where memories.id = team_heads.memory)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +120,10 @@ def received(db: sqlite3.Connection, project: str | None = None) -> list[Head]:
 
 
 def authors(db: sqlite3.Connection) -> list[AuthorCount]:
-    """Return the authors of the received memories."""
+    """Return the authors of the received memories that are stored here."""
     rows = db.execute(
-        """select author, count(*) as number, max(at) as last_at from team_heads where state = 'applied'
-           group by author order by author"""
+        f"""select author, count(*) as number, max(at) as last_at from team_heads
+            where state = 'applied' and {_IS_STORED} group by author order by author"""
     )
     return [AuthorCount(row["author"], int(row["number"]), text_to_time(row["last_at"])) for row in rows]
 
@@ -179,10 +180,11 @@ def clear_received(db: sqlite3.Connection, project: str) -> None:
 
 
 def counts_by_project(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
-    """Return the numbers of sent and of received memories by project key."""
+    """Return the numbers of sent memories, and of received ones that are stored here, by project key."""
     rows = db.execute(
-        """select project, sum(state = 'own' and op = 'put') as sent, sum(state = 'applied') as received
-           from team_heads group by project"""
+        f"""select project, sum(state = 'own' and op = 'put') as sent,
+              sum(state = 'applied' and {_IS_STORED}) as received
+            from team_heads group by project"""
     )
     return {row["project"]: (int(row["sent"]), int(row["received"])) for row in rows}
 

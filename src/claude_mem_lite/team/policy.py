@@ -48,13 +48,13 @@ _ORIGINS: tuple[Origin, ...] = ("user", "assistant", "code")
 _LOCAL_CAUSES: tuple[Cause, ...] = ("code", "branch")
 _MIN_NEW_WORDS = 2
 _SENTENCES: dict[Code, str] = {
-    "not_shared": "the project is not shared",
+    "not_shared": "its project is not shared: `claude-mem-lite team share FOLDER`",
     "excluded": "a folder of the project is excluded from memory",
     "kept": "you keep it back by hand",
     "private": "it has the tag `private`",
     "scope": "it holds beyond the project",
     "kind": "preferences, corrections and failures are never shared",
-    "by_hand": "its kind is shared only by hand: `claude-mem-lite team share ID`",
+    "by_hand": "its kind is shared only by hand: `claude-mem-lite share ID`",
     "origin": "its text comes from a page, a tool, a command or an import",
     "team": "it comes from the team",
     "received": "it is your version of a teammate's memory, shared only by hand",
@@ -71,7 +71,7 @@ _LEFT_ALONE: tuple[Code, ...] = ("not_shared", "excluded", "team", "stale")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SharingVerdict:
     """Decision about one memory."""
 
     code: Code | None = None
@@ -108,7 +108,7 @@ def decide(
     is_sent: bool = False,
     is_excluded: bool = False,
     is_version: bool = False,
-) -> Verdict:
+) -> SharingVerdict:
     """Decide whether a memory may leave. `cause` is that of its retirement, `is_sent` is true if the team has the
     memory, `is_version` if it is the user's version of a teammate's memory."""
     code = (
@@ -117,8 +117,8 @@ def decide(
         or _by_kind(memory, choice, share, is_version=is_version)
     )
     if code is not None:
-        return Verdict(code)
-    return Verdict(status="active" if memory.status == "active" else "retired")
+        return SharingVerdict(code)
+    return SharingVerdict(status="active" if memory.status == "active" else "retired")
 
 
 def _never(memory: Memory, choice: Choice | None, share: Share | None, *, is_excluded: bool) -> Code | None:

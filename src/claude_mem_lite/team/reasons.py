@@ -58,9 +58,9 @@ _TEXTS: dict[Reason, tuple[str, str]] = {
 class TeamError(MemoryLiteError):
     """Failure of a team operation, with its reason code. The text never holds an address or a password."""
 
-    def __init__(self, code: Reason, detail: str = "") -> None:
-        message, next_step = _TEXTS[code]
-        super().__init__(f"{message} ({detail})" if detail else message, next_step)
+    def __init__(self, code: Reason, detail: str = "", next_step: str = "") -> None:
+        message, usual_step = _TEXTS[code]
+        super().__init__(f"{message} ({detail})" if detail else message, next_step or usual_step)
         self.code: Reason = code
 
 

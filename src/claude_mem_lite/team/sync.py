@@ -78,11 +78,11 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
     counts = SyncCounts()
     with Server.connect(address, deadline) as server:
         greeting = server.greeting()
-        session = _Session(local, server, settings, open_seal(greeting, settings.load_seal), greeting, deadline, counts)
-        session.prepare_device()
-        session.pull()  # first: a new revision must be higher than all known ones
-        session.fill_outbox()
-        session.push()
+        round_ = _Round(local, server, settings, open_seal(greeting, settings.load_seal), greeting, deadline, counts)
+        round_.prepare_device()
+        round_.pull()  # first: a new revision must be higher than all known ones
+        round_.fill_outbox()
+        round_.push()
     return counts
 
 
@@ -108,7 +108,7 @@ def vector_of(embedder: Embedder, text: str) -> list[float] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Session:
+class _Round:
     """One synchronisation, step by step."""
 
     local: Local
@@ -231,7 +231,7 @@ class _Session:
 def _words_of(body: str) -> str:
     """Return the words of a body in the log; none for one that an older version wrote and this one cannot read."""
     try:
-        return outbox.words_of(body)
+        return words_of_body(body)
     except TeamError:
         return ""
 

@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TypeVar
 
 from claude_mem_lite.code.git.project_identity import normalise_remote
@@ -21,7 +20,6 @@ from claude_mem_lite.responses.team import (
     TeamMembers,
     TeamRevoked,
 )
-from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store import memories, team_heads
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import lookup, marks
@@ -38,7 +36,8 @@ from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team.scheduler import new_id
 
 Result = TypeVar("Result")
-_NO_REMOTE = "a project is shared by its git remote, and this one has none"
+_IN_NO_TEAM = ("this home is in no team", "join one with `claude-mem-lite team join`")
+_NO_REMOTE = "a project is shared by its git remote, and there is none"
 
 
 def init(services: Services, url: str, *, sealed: bool, deadline: Deadline) -> TeamInit:
@@ -47,6 +46,11 @@ def init(services: Services, url: str, *, sealed: bool, deadline: Deadline) -> T
     key = make_key() if sealed else ""
     with administration(address, deadline) as connection:
         done = server_schema.set_up(connection, services.clock(), read_key(key).make_check() if key else None)
+    if sealed and not done.is_sealed:
+        raise MemoryLiteError(
+            "this database has a team that is not sealed, and sealing it later would leave readable memories there",
+            "make another database for a sealed team",
+        )
     save_address(services.home.team_admin_address, address)
     is_new = bool(done.applied) and done.is_sealed and sealed
     if is_new:
@@ -60,18 +64,18 @@ def invite(
     """Give a member access to projects. The address is in the response and nowhere else."""
     address = _administrators_address(services, url)
     with administration(address, deadline) as connection:
-        seal = _seal_ofadministration(services, connection)
-        remotes = [remote_of(services, project) for project in projects]
-        named = [(key_of(remote, seal), project_name(remote)) for remote in remotes]
+        seal = _seal_of_administrator(services, connection)
+        remotes = tuple(dict.fromkeys(remote_of(services, project) for project in projects))
+        named = [(key_of(remote, seal), remote) for remote in remotes]
         made = members.invite(connection, name, named, address, new_password=new_password)
-    return TeamInvitation(name, made.address.url() if made.address else "", tuple(remotes))
+    return TeamInvitation(name, made.address.url() if made.address else "", remotes)
 
 
 def revoke(services: Services, name: str, *, url: str, deadline: Deadline) -> TeamRevoked:
     """Take all access from a member."""
     with administration(_administrators_address(services, url), deadline) as connection:
         if not members.revoke(connection, name):
-            raise NotFound(f"there is no member {name}", "`claude-mem-lite team members` lists them")
+            raise NotFound(f"there is no member {name} with access", "`claude-mem-lite team members` lists all")
     return TeamRevoked(name)
 
 
@@ -86,6 +90,8 @@ def all_members(services: Services, *, url: str, deadline: Deadline) -> TeamMemb
                 member.projects,
                 time_to_text(member.invited_at),
                 time_to_text(member.revoked_at) if member.revoked_at else None,
+                member.devices,
+                time_to_text(member.synchronised_at) if member.synchronised_at else None,
             )
             for member in found
         )
@@ -112,10 +118,11 @@ def join(services: Services, url: str, *, deadline: Deadline) -> None:
 
 def set_key(services: Services, written: str, *, deadline: Deadline) -> None:
     """Check the key of a sealed team against the server, then keep it."""
+    address_of(services)  # first: outside of a team no key can be right
     seal = read_key(written)
     greeting = greet(services, deadline)
     if not greeting.is_sealed:
-        raise MemoryLiteError("the team is not sealed, so it needs no key")
+        raise MemoryLiteError("the team is not sealed, so it needs no key", "nothing has to be done")
     open_seal(greeting, lambda: seal)
     save_key(services.home.team_key, written)
 
@@ -125,11 +132,8 @@ def leave(services: Services, *, purge: bool, deadline: Deadline) -> TeamLeft:
     with closing(services.readers.open()) as db:
         device = tables.device(db)
     if device is None and not services.home.team_address.exists():
-        raise MemoryLiteError("this home is in no team")
-    purged = 0
-    if purge and device is not None:
-        with Server.connect(address_of(services), deadline) as server:
-            purged = server.remove_device(device.id)
+        raise MemoryLiteError("this home is in no team", "there is nothing to leave")
+    purged = _purge(services, device.id, deadline) if purge and device is not None else 0
 
     def clear(db: sqlite3.Connection) -> int:
         gone = received_ids(db)
@@ -140,8 +144,20 @@ def leave(services: Services, *, purge: bool, deadline: Deadline) -> TeamLeft:
     forgotten = write(services, clear)
     for path in (services.home.team_address, services.home.team_key):
         path.unlink(missing_ok=True)
+    services.team.reset()
     services.render_all()
     return TeamLeft(purged, forgotten)
+
+
+def _purge(services: Services, device: str, deadline: Deadline) -> int:
+    try:
+        with Server.connect(address_of(services), deadline) as server:
+            return server.remove_device(device)
+    except TeamError as error:
+        raise MemoryLiteError(
+            f"nothing was removed, and this home is still in the team: {error.message}",
+            f"{error.next_step}; or leave without --purge, and what you shared stays there",
+        ) from None
 
 
 def received_ids(db: sqlite3.Connection, key: str | None = None) -> list[str]:
@@ -157,11 +173,17 @@ def greet(services: Services, deadline: Deadline) -> Greeting:
 
 
 def address_of(services: Services) -> Address:
-    """Return the address of this member. TeamError: this home is in no team."""
+    """Return the address of this member. MemoryLiteError: this home is in no team."""
     address = load_address(services.home.team_address, os.environ)
     if address is None:
-        raise MemoryLiteError("this home is in no team", "join one with `claude-mem-lite team join`")
+        raise MemoryLiteError(*_IN_NO_TEAM)
     return address
+
+
+def refuse_outside_team(db: sqlite3.Connection) -> None:
+    """Raise MemoryLiteError if this home has joined no team."""
+    if tables.device(db) is None:
+        raise MemoryLiteError(*_IN_NO_TEAM)
 
 
 def remote_of(services: Services, project: str) -> str:
@@ -208,7 +230,7 @@ def _administrators_address(services: Services, url: str) -> Address:
     return address
 
 
-def _seal_ofadministration(services: Services, connection: TimedConnection) -> Seal | None:
+def _seal_of_administrator(services: Services, connection: TimedConnection) -> Seal | None:
     """Return the seal that names projects in a sealed team: keys of projects are made with the team key."""
     row = connection.execute("select is_sealed, key_check from claude_mem_lite.team").fetchone()
     if row is None:
@@ -216,15 +238,9 @@ def _seal_ofadministration(services: Services, connection: TimedConnection) -> S
     is_sealed, check = row
     if not is_sealed:
         return None
-    seal = load_seal_of(services.home.team_key)
-    if not seal.opens_check(check):
-        raise TeamError("wrong_key")
-    return seal
-
-
-def load_seal_of(path: Path) -> Seal:
-    """Return the stored seal. TeamError: there is no key in this home."""
-    seal = load_seal(path)
+    seal = load_seal(services.home.team_key)
     if seal is None:
         raise TeamError("no_key")
+    if not seal.opens_check(check):
+        raise TeamError("wrong_key")
     return seal
