@@ -182,9 +182,12 @@ def clear_received(db: sqlite3.Connection, project: str) -> None:
 def counts_by_project(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
     """Return the numbers of sent memories, and of received ones that are stored here, by project key."""
     rows = db.execute(
-        f"""select project, sum(state = 'own' and op = 'put') as sent,
-              sum(state = 'applied' and {_IS_STORED}) as received
-            from team_heads group by project"""
+        f"""select project, sum(state = 'applied' and {_IS_STORED}) as received,
+             sum(state = 'own' and op = 'put' and not exists (
+               select 1 from team_log where team_log.project = team_heads.project
+                 and team_log.device = team_heads.device and team_log.seq = team_heads.seq and team_log.state <> 'sent'
+             )) as sent
+           from team_heads group by project"""
     )
     return {row["project"]: (int(row["sent"]), int(row["received"])) for row in rows}
 

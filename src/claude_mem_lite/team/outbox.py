@@ -147,14 +147,18 @@ def preview(
                 held.setdefault(found.verdict.code, []).append(memory.id)
             elif len(bodies) < limit:
                 assert found.body is not None
-                is_sent = found.head is not None and found.head.op == "put" and found.head.body == found.body
-                bodies.append(PreviewedBody(memory, found.body, is_sent))
+                bodies.append(PreviewedBody(memory, found.body, _is_sent(db, found.head, found.body)))
             else:
                 more += 1
     groups = [
         HeldBackGroup(code, policy.sentence_of(code), len(ids), tuple(ids[:MAX_EXAMPLES])) for code, ids in held.items()
     ]
     return Preview(tuple(bodies), tuple(sorted(groups, key=lambda group: (-group.memories, group.code))), more)
+
+
+def _is_sent(db: sqlite3.Connection, head: Head | None, body: str) -> bool:
+    """Return whether the server has this very body."""
+    return head is not None and head.op == "put" and head.body == body and not tables.is_unsent(db, head.key)
 
 
 def decide_one(

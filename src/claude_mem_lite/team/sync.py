@@ -16,6 +16,7 @@ from claude_mem_lite.providers import Embedder
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.team import outbox, replica
 from claude_mem_lite.team.address import Address
+from claude_mem_lite.team.body import words_of_body
 from claude_mem_lite.team.entry import VERSION, Entry
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal

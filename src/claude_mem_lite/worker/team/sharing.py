@@ -130,6 +130,15 @@ def choose(services: Services, memory_id: str, choice: Choice) -> TeamChoice:
     return chosen
 
 
+def choice(services: Services, memory_id: str) -> TeamChoice:
+    """Return the user's choice about one memory, and the reason why the memory stays here if it does."""
+    with closing(services.readers.open()) as db:
+        memory = memories.get(db, memory_id)
+        verdict = outbox.decide_one(db, memory, is_excluded=services.team.is_excluded)
+        reason = "" if verdict.may_go else verdict.reason
+        return TeamChoice(memory.id, memory.title, tables.choice_of(db, memory.id) or "", reason)
+
+
 def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
     """Send parked entries again, fetch damaged ones again, and try to apply all received ones that are parked."""
     with Server.connect(address_of(services), deadline) as server:
