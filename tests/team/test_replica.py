@@ -19,7 +19,7 @@ from claude_mem_lite.team import replica
 from claude_mem_lite.team.entry import VERSION, Entry
 from claude_mem_lite.team.seal import Seal
 from tests.support.fakes import NOW, Store
-from tests.support.team_homes import KEY, Log, TeamHome, home_in
+from tests.support.team_homes import BODY, KEY, Log, TeamHome, home_in
 
 LATE, EARLY = "2026-03-01T10:00:00+00:00", "2026-01-01T10:00:00+00:00"
 
@@ -173,6 +173,20 @@ def test_a_duplicate_of_an_own_memory_is_not_stored_twice(ben: TeamHome, ana: Lo
     assert ben.only() == own
     ben.receive([ana.delete(rev=2)])
     assert ben.only() == own
+
+
+@pytest.mark.parametrize("kind", ["decision", "rule"])
+@pytest.mark.parametrize("origin", ["assistant", "user"])
+def test_an_own_memory_is_found_as_a_duplicate_whoever_stated_it(
+    ben: TeamHome, ana: Log, kind: str, origin: str
+) -> None:
+    ben.decide("Use pnpm for the shop", kind=kind, origin=origin, summary=BODY["summary"], files=("package.json",))
+    assert ben.receive([ana.put(kind=kind)]).counts == {"duplicate": 1}
+
+
+def test_a_memory_of_another_teammate_is_no_duplicate(ben: TeamHome, ana: Log) -> None:
+    assert ben.receive([ana.put()]).counts == {"applied": 1}
+    assert ben.receive([Log("cem", "cem-device").put()]).counts == {"applied": 1}
 
 
 def test_a_duplicate_that_is_parked_and_repaired_leaves_the_own_memory(ben: TeamHome, ana: Log) -> None:
