@@ -3,8 +3,9 @@
 The sessions of several developers are walked in time (team_walk.py). From the eleventh on, each is measured by how much
 of the files that it will touch is known, the rare ones weighing more (injection_counting.py): to the developer's own
 past and to the team's, to all memories in the home, and to what the start context shows, alone and with received
-memories, in the same session. Of received memories that are shown, precision is the share with a file that the session
-will touch. Intervals are by bootstrap over sessions. `--handoffs` shares open work too."""
+memories, in the same session; beside it stands what the newest received memories would add if they were always shown.
+Of received memories that are shown, precision is the share with a file that the session will touch. Intervals are by
+bootstrap over sessions. `--handoffs` shares open work too."""
 
 import argparse
 import sys
@@ -96,8 +97,10 @@ def _of_visits(files: Files, visits: Sequence[TeamVisit]) -> Iterator[Figure]:
 OWN_PAST, TEAM_PAST = "own past, every file", "the team's past, every file"
 OWN_STORED, TEAM_STORED = "all own memories", "all own and received memories"
 ALONE, TEAM = "start context, own memories", "start context, own and received memories"
+NEWEST = 5
+MORE = f"{TEAM}, and the {NEWEST} newest received"
 READ_ALONE, READ_TEAM = f"{ALONE}, readable", f"{TEAM}, readable"
-_PAIRS = ((TEAM_PAST, OWN_PAST), (TEAM_STORED, OWN_STORED), (TEAM, ALONE), (READ_TEAM, READ_ALONE))
+_PAIRS = ((TEAM_PAST, OWN_PAST), (TEAM_STORED, OWN_STORED), (TEAM, ALONE), (MORE, ALONE), (READ_TEAM, READ_ALONE))
 
 
 def _ways(files: Files) -> Mapping[str, Value]:
@@ -114,6 +117,7 @@ def _ways(files: Files) -> Mapping[str, Value]:
         TEAM_STORED: lambda visit: covered(visit, _files_of(visit.team.memories)),
         ALONE: lambda visit: covered(visit, told(visit.alone)),
         TEAM: lambda visit: covered(visit, told(visit.team)),
+        MORE: lambda visit: covered(visit, told(visit.team) | _files_of(_newest_received(visit))),
         READ_ALONE: lambda visit: covered(visit, files.readable(visit.alone.text)),
         READ_TEAM: lambda visit: covered(visit, files.readable(visit.team.text)),
     }
@@ -132,21 +136,32 @@ def _of_lines(group: str, visits: Sequence[TeamVisit]) -> Iterator[Figure]:
     note = f"{sum(map(bool, numbers))} of {len(numbers)} contexts show any"
     yield _mean(f"{group}: received memories shown in a context", numbers, note)
     for name, is_received in (("received", True), ("own", False)):
-        shares = [precision(visit.session.files, _things(visit, is_received=is_received)) for visit in visits]
+        given = [precision(visit.session.files, _things(visit, is_received=is_received)) for visit in visits]
         things = [
             bool(visit.session.files & one) for visit in visits for one in _things(visit, is_received=is_received)
         ]
-        known = [share for share in shares if share is not None]
+        known = [share for share in given if share is not None]
         if known:
-            note = f"mean over {len(known)} contexts with any; {sum(things)} of {len(things)} lines"
+            bare = sum(not one for visit in visits for one in _things(visit, is_received=is_received))
+            note = f"mean over {len(known)} contexts with any; {sum(things)} of {len(things)}, {bare} name no file"
             yield _mean(f"{group}: precision of {name} memories that are shown", known, note)
-    prior = [
-        precision(visit.session.files, [frozenset(one.files) for one in visit.team.memories if one.origin == "team"])
-        for visit in visits
-    ]
-    if any(share is not None for share in prior):
-        note = "what a choice at random would have"
-        yield _mean(f"{group}: precision of all received memories", [one for one in prior if one is not None], note)
+    others = {
+        f"the {NEWEST} newest received memories, shown or not": _newest_received,
+        "all received memories": _received,
+    }
+    for name, chosen in others.items():
+        given = [precision(visit.session.files, [frozenset(one.files) for one in chosen(visit)]) for visit in visits]
+        shares = [share for share in given if share is not None]
+        if shares:
+            yield _mean(f"{group}: precision of {name}", shares)
+
+
+def _received(visit: TeamVisit) -> list[Memory]:
+    return [memory for memory in visit.team.memories if memory.origin == "team"]
+
+
+def _newest_received(visit: TeamVisit) -> list[Memory]:
+    return sorted(_received(visit), key=lambda memory: (memory.created_at, memory.id), reverse=True)[:NEWEST]
 
 
 def _things(visit: TeamVisit, *, is_received: bool) -> list[frozenset[str]]:

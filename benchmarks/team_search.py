@@ -2,8 +2,8 @@
 
 The server is filled by SQL, without a client: 50,000 made-up texts (synthetic.py), each as often as the size needs, in
 100 projects, one of them with half of everything. The member who searches may read all of them, the worst case. The
-index of words is built after the largest filling, and grows with the rows in the others. Each query is asked as the
-worker does it: log in, greeting, search. The data of the server lie in memory (tmpfs) and it has 1 GB of buffers: what
+indexes of words and vectors are built after the rows, except at the smallest size. Each query is asked as the worker
+does it: log in, greeting, search. The data of the server lie in memory (tmpfs) and it has 1 GB of buffers: what
 is told is the work of the processor, not of a disk."""
 
 import time
@@ -82,16 +82,17 @@ class FilledServer:
             self._write_texts(connection)
 
     def fill(self, size: int, *, at_once: bool) -> float:
-        """Add entries and heads up to a size; `at_once`: build the index of words afterwards. The seconds taken."""
+        """Add entries and heads up to a size; `at_once`: build the indexes afterwards. The seconds taken."""
         began = time.perf_counter()
         with self._database.connect() as connection:
-            if at_once:
-                connection.execute("drop index claude_mem_lite.heads_words")
+            indexes = _INDEXES if self._has_vectors else _INDEXES[:1]
+            for name, _ in indexes if at_once else ():
+                connection.execute(f"drop index claude_mem_lite.{name}".encode())
             values = {"first": self._size, "last": size - 1, "texts": TEXTS, "keys": self._keys, "device": self._device}
             connection.execute(_ENTRIES, values)
             connection.execute(_HEADS_WITH_VECTORS if self._has_vectors else _HEADS, values)
-            if at_once:
-                connection.execute("create index heads_words on claude_mem_lite.heads using gin (words)")
+            for name, definition in indexes if at_once else ():
+                connection.execute(f"create index {name} on claude_mem_lite.heads using {definition}".encode())
             connection.execute("vacuum analyze claude_mem_lite.entries")
             connection.execute("vacuum analyze claude_mem_lite.heads")
         self._size = size
@@ -143,6 +144,7 @@ class FilledServer:
         connection.execute("create index on texts (n)")
 
 
+_INDEXES = (("heads_words", "gin (words)"), ("heads_embedding", "hnsw (embedding claude_mem_lite.vector_cosine_ops)"))
 _NUMBERED = """
 select g, 'ana:' || md5(g::text) as uid, texts.*,
     (%(keys)s::text[])[case when g %% 2 = 0 then 1 else 2 + g / 2 %% (cardinality(%(keys)s::text[]) - 1) end] as key

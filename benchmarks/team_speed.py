@@ -5,6 +5,7 @@ of the worker), `exchange` (entries sent and received a second), `search` (`sear
 million memories). Figures of parts that do not run are kept from the last time."""
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         load = Figure(
             f"{name}: load of the machine before", round(os.getloadavg()[0], 1), "", note=f"{os.cpu_count()} cores"
         )
-        for figure in (load, *part()):
+        for figure in itertools.chain([load], part()):
             print(figure.line(), flush=True)
             figures.append(figure)
     return keep("team_speed", "What a team costs, and how fast it is", figures, "python -m benchmarks.team_speed")
@@ -99,7 +100,7 @@ def searching() -> Iterator[Figure]:
                 filled = FilledServer(database, language, has_vectors=has_vectors)
                 for size in SIZES:
                     if not has_vectors or size <= MAX_VECTORS:
-                        seconds = filled.fill(size, at_once=size == SIZES[-1])
+                        seconds = filled.fill(size, at_once=size != SIZES[0])
                         found.append(filled.search())
                         yield from _searched(found[-1], seconds)
     (RESULTS / "team_speed.svg").write_text(_drawn(found))
