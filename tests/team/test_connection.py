@@ -17,7 +17,7 @@ from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.server_schema import set_up
 from tests.support.database_front import Authority, database_front
 from tests.support.postgres import NOW, Database
-from tests.support.team_members import invited
+from tests.support.team_members import entry, invited, joined, outgoing
 
 
 def _code(work: Callable[[], object]) -> str:
@@ -233,3 +233,26 @@ def test_an_administrator_of_a_database_without_a_team_is_told(empty_database: D
             members(connection)
 
     assert _code(list_members) == "not_set_up"
+
+
+def test_a_server_that_sends_without_end_is_given_up_at_the_deadline(database: Database) -> None:
+    endless = "do $$ begin loop raise notice '%', repeat('x', 8000); end loop; end $$"
+    with connect(database.address, Deadline.after(1)) as connection:
+        assert _code(lambda: connection.execute(endless)) == "unreachable"
+
+
+def test_functions_that_a_member_put_into_the_public_schema_are_not_called(database: Database) -> None:
+    address = invited(database, "ben")
+    # The default of databases that PostgreSQL 14 or an older one made.
+    with database.connect() as owner:
+        owner.execute("grant create on schema public to public")
+    with database.connect(address) as ben:
+        for name, arguments in (("to_tsvector", "text, text"), ("pg_advisory_xact_lock", "integer")):
+            ben.execute(
+                f"create function public.{name}({arguments}) returns text language plpgsql as"
+                " $$ begin raise exception 'called by %', current_user; end $$".encode()
+            )
+    with administration(database.address, Deadline.after(60)) as connection:
+        set_up(connection, NOW, None)
+    with joined(database, "ana") as ana:
+        assert len(ana.push(outgoing(entry(1)), "ana-device", "token-0", "token-1").sent) == 1

@@ -265,3 +265,10 @@ def _wait_for_lock(database: Database) -> None:
         if database.rows("select 1 from pg_stat_activity where usename = 'cml_ana' and wait_event_type = 'Lock'"):
             return
     raise AssertionError("the push did not come to the blocked entry")
+
+
+def test_the_highest_revision_there_can_be_does_not_block_leaving(database: Database) -> None:
+    with joined(database, "ana") as ana:
+        ana.push(outgoing(entry(1, rev=2**63 - 1), entry(2, "m2")), "ana-device", "token-0", "token-1")
+        assert ana.remove_device("ana-device") == 2
+    assert database.rows("select count(*) from claude_mem_lite.entries where body is not null") == [(0,)]

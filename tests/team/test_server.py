@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.team.server import OutgoingEntry
 from tests.support.postgres import Database
 from tests.support.team_members import SECRET, SHOP, connected, entry, invited, joined, outgoing
 
@@ -162,3 +163,24 @@ def test_a_device_of_another_member_is_not_removed(database: Database) -> None:
         ana.push(outgoing(entry(1)), "ana-device", "token-0", "token-1")
         assert ben.remove_device("ana-device") == 0
         assert ben.fetch(SHOP, "ana-device", 0, 10) == [entry(1)]
+
+
+@pytest.mark.parametrize("at", ["infinity", "-infinity", "4000-01-01 BC", "20000-01-01"])
+def test_a_time_that_no_calendar_here_has_does_not_stop_the_readers(database: Database, at: str) -> None:
+    with joined(database, "ana") as ana, joined(database, "ben") as ben:
+        ana.push(outgoing(entry(1), entry(2, "m2")), "ana-device", "token-0", "token-1")
+        with database.connect() as connection:
+            connection.execute("update claude_mem_lite.entries set at = %s where seq = 1", [at])
+        assert [one.seq for one in ben.fetch(SHOP, "ana-device", 0, 10)] == [1, 2]
+        assert len(ben.search("m1 m2", None, 10)) == 2
+
+
+def test_a_fetch_ends_early_if_its_bodies_are_large(database: Database) -> None:
+    with joined(database, "ana") as ana, joined(database, "ben") as ben:
+        large = [entry(seq, f"m{seq}", body="x" * 900_000) for seq in range(1, 13)]
+        large.append(entry(13, "m1", rev=2, op="delete"))
+        ana.push([OutgoingEntry(one) for one in large], "ana-device", "token-0", "token-1")
+        first = ben.fetch(SHOP, "ana-device", 0, 500)
+        assert 1 <= len(first) < 12
+        rest = ben.fetch(SHOP, "ana-device", first[-1].seq, 500)
+        assert [one.seq for one in (*first, *rest)] == list(range(1, 14))

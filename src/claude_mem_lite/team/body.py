@@ -152,8 +152,11 @@ def words_of_body(body: str) -> str:
 
 
 def unknown_fields(body: str | None) -> JsonObject:
-    """Return the fields of a body that this version does not know."""
-    value = _parsed(body) if body else {}
+    """Return the fields of a body that this version does not know; none of a body that breaks its limits."""
+    try:
+        value = _parsed(body) if body else {}
+    except TeamError:
+        return {}
     return {name: item for name, item in value.items() if name not in FIELDS}
 
 
@@ -222,8 +225,8 @@ def memory_of(body: MemoryBody, id_: str, project: str, author: str) -> Memory:
         symbols=tuple(symbol for symbol in map(_cleaned_symbol, body.symbols) if _fits(symbol)),
         anchors=tuple(anchor for anchor in _lines(body.anchors) if _is_anchor_inside(anchor)),
         tags=tuple(tag for tag in _lines(body.tags) if tag.casefold() != PRIVATE),
-        branch=one_line(clean(body.branch)),
-        commit=one_line(clean(body.commit)),
+        branch=_git_name(body.branch),
+        commit=_git_name(body.commit),
         origin="team",
         author=author,
         trust=TRUST["team"],
@@ -238,6 +241,12 @@ def memory_of(body: MemoryBody, id_: str, project: str, author: str) -> Memory:
 
 def _lines(items: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for item in items if (line := one_line(clean(item)))))
+
+
+def _git_name(name: str) -> str:
+    """Return a branch or a commit; '' for a text with spaces, which git allows in neither."""
+    cleaned_name = one_line(clean(name))
+    return "" if " " in cleaned_name else cleaned_name
 
 
 def _cleaned_symbol(symbol: SymbolChange) -> SymbolChange:

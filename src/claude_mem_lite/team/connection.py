@@ -42,7 +42,7 @@ class TimedConnection(psycopg.Connection[TupleRow]):
             wanted = next(gen)
             while True:
                 ready = yield wanted
-                if not ready and self.deadline.is_past():
+                if self.deadline.is_past():  # also when data came: a server may send without end
                     self.pgconn.finish()
                     raise TeamError("unreachable", "no answer in time")
                 wanted = gen.send(ready)
@@ -70,12 +70,12 @@ def connect(address: Address, deadline: Deadline) -> TimedConnection:
 
 @contextmanager
 def administration(address: Address, deadline: Deadline) -> Iterator[TimedConnection]:
-    """Open a connection for the set-up and for members. Failures become errors that an administrator understands."""
+    """Open a transaction for the set-up and for members. Failures become errors that an administrator understands."""
     try:
         opened = connect(address, deadline)
     except TeamError as error:
         raise MemoryLiteError(error.message, _ADMINISTRATORS_STEPS.get(error.code, error.next_step)) from None
-    with opened as connection:
+    with opened as connection, transaction(connection):
         try:
             yield connection
         except psycopg.errors.InsufficientPrivilege:
@@ -92,11 +92,14 @@ def transaction(connection: TimedConnection) -> Iterator[None]:
     """Run the block in a transaction with limits of time. Failures of the database become TeamErrors."""
     try:
         with connection.transaction():
-            # In each transaction, because a pooler may give the next one to another server process.
+            # In each transaction, because a pooler may give the next one to another server process. The search path
+            # leaves out `public`: in a database of PostgreSQL 14 every member may put a function there.
             connection.execute(
                 """
-                select set_config('statement_timeout', %(statement)s, true), set_config('lock_timeout', %(lock)s, true),
-                    set_config('idle_in_transaction_session_timeout', %(statement)s, true)
+                select pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+                    pg_catalog.set_config('statement_timeout', %(statement)s, true),
+                    pg_catalog.set_config('lock_timeout', %(lock)s, true),
+                    pg_catalog.set_config('idle_in_transaction_session_timeout', %(statement)s, true)
                 """,
                 {
                     "statement": _milliseconds(connection.deadline, MAX_STATEMENT_S),
@@ -177,6 +180,8 @@ _LOGIN_TEXTS: tuple[tuple[Reason, tuple[str, ...], str], ...] = (
     ("unreachable", ("too many", "remaining connection slots"), "the server has too many connections"),
     ("unreachable", ("starting up", "shutting down", "recovery mode"), "the server starts or stops"),
     ("unreachable", ("timeout expired", "timed out"), "no answer in time"),
+    ("unreachable", ("closed the connection", "reset by peer", "broken pipe"), "the connection was lost"),
+    ("unreachable", ("could not receive data", "could not send data"), "the connection was lost"),
     ("not_set_up", ('" does not exist',), _NO_DATABASE),
     ("login", ("password authentication failed", "not permitted to log in", "no password supplied"), ""),
     ("login", ("authentication failed", "pg_hba.conf", "permission denied for database"), ""),

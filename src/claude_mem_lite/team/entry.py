@@ -1,6 +1,7 @@
 """Entry of the team protocol: one change of one memory, in the log of the device that made it."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -10,7 +11,10 @@ from claude_mem_lite.timestamps import time_to_text
 VERSION = 1
 """Version of the protocol that this package writes, and the highest version that it can apply."""
 Op = Literal["put", "delete"]
+MAX_REV = 2**63 - 1
+MAX_NAME_LENGTH = 40
 _DIGITS = 32
+_NAME = re.compile(rf"[a-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,11 @@ def uid_of(author: str, memory: str, created_at: datetime) -> str:
     """Return the identity of a memory in the team. The same memory has the same uid after a database is rebuilt."""
     digest = hashlib.sha256(f"{memory}\x00{time_to_text(created_at)}".encode()).hexdigest()
     return f"{author}:{digest[:_DIGITS]}"
+
+
+def is_name(name: str) -> bool:
+    """Return whether a text can be the name of a member: nothing that a terminal or an agent obeys."""
+    return _NAME.fullmatch(name) is not None
 
 
 def author_of(uid: str) -> str:

@@ -1,6 +1,5 @@
 """Members of the team on the server: a database role for each, with grants for projects. The administrator's side."""
 
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +11,9 @@ from psycopg.rows import TupleRow
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.team.address import Address
+from claude_mem_lite.team.entry import MAX_NAME_LENGTH, is_name
 from claude_mem_lite.team.server_schema import GROUP
 
-MAX_NAME_LENGTH = 40
-_NAME = re.compile(rf"[a-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
 _PASSWORD_BYTES = 24
 
 
@@ -108,7 +106,7 @@ def members(connection: psycopg.Connection[TupleRow]) -> tuple[Member, ...]:
 
 def role_of(name: str) -> str:
     """Return the database role of a member. MemoryLiteError: the name cannot be one."""
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise MemoryLiteError(
             f"the name of a member has lowercase letters, digits, - and _ only, at most {MAX_NAME_LENGTH}",
             "choose another name",

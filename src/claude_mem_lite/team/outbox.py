@@ -18,7 +18,7 @@ from claude_mem_lite.store.team import Device, LogRow, LogState, Share
 from claude_mem_lite.store.team_heads import Head
 from claude_mem_lite.team import policy
 from claude_mem_lite.team.body import body_of, unknown_fields
-from claude_mem_lite.team.entry import VERSION, Entry, Op, hash_of, uid_of
+from claude_mem_lite.team.entry import MAX_REV, VERSION, Entry, Op, hash_of, uid_of
 from claude_mem_lite.team.local_paths import LocalPaths
 from claude_mem_lite.team.policy import Code, SharingVerdict
 from claude_mem_lite.team.seal import Seal
@@ -268,17 +268,22 @@ def _append_put(
 ) -> None:
     assert found.body is not None
     assert found.share is not None
-    rev = team_heads.highest_rev(db, found.uid) + 1
+    rev = _next_rev(db, found.uid)
     project = found.share.key
     sent = seal.seal(found.body, project, found.uid, rev, "put") if seal else found.body
     _append(db, device, project, found.uid, rev, "put", sent, found.body, memory.id, now)
 
 
 def _append_delete(db: sqlite3.Connection, device: Device, head: Head, now: datetime) -> None:
-    rev = team_heads.highest_rev(db, head.uid) + 1
+    rev = _next_rev(db, head.uid)
     _append(db, device, head.project, head.uid, rev, "delete", None, None, head.memory, now)
     tables.scrub_log(db, head.uid)
     team_heads.scrub(db, head.uid)
+
+
+def _next_rev(db: sqlite3.Connection, uid: str) -> int:
+    """Return the revision of a new entry. Only a forged entry leads to the end of the numbers."""
+    return min(team_heads.highest_rev(db, uid) + 1, MAX_REV)
 
 
 def _append(

@@ -226,7 +226,7 @@ update claude_mem_lite.entries e set body = null
 from unnest(%(projects)s::text[], %(uids)s::text[]) as sent (project, uid)
 where e.project = sent.project and e.uid = sent.uid and e.body is not null and exists (
     select 1 from claude_mem_lite.entries d
-    where d.project = sent.project and d.uid = sent.uid and d.op = 'delete' and (d.rev, d.device) > (e.rev, e.device))
+    where d.project = sent.project and d.uid = sent.uid and d.op = 'delete' and (d.rev, d.device) >= (e.rev, e.device))
 """
 _UPSERT_LOGS = """
 insert into claude_mem_lite.logs as log (project, device, last_seq)
@@ -235,7 +235,7 @@ on conflict (project, device) do update set last_seq = greatest(log.last_seq, ex
 """
 _REMOVE = """
 with live as (
-    select h.project, h.uid, h.rev + 1 as rev, h.author,
+    select h.project, h.uid, least(h.rev, 9223372036854775806) + 1 as rev, h.author,
         l.last_seq + row_number() over (partition by h.project order by h.uid) as seq
     from claude_mem_lite.heads h join claude_mem_lite.logs l on l.project = h.project and l.device = %(device)s
     where h.op = 'put' and exists (

@@ -7,7 +7,7 @@ replaces a memory of this device, and waits in quarantine if it reads like an or
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from claude_mem_lite.db.connection import atomic
@@ -19,11 +19,13 @@ from claude_mem_lite.store.team import Device, Share
 from claude_mem_lite.store.team_heads import Head, HeadState
 from claude_mem_lite.team import received
 from claude_mem_lite.team.body import MemoryBody, memory_of, read_body
-from claude_mem_lite.team.entry import VERSION, Entry, author_of
+from claude_mem_lite.team.entry import VERSION, Entry, author_of, is_name
 from claude_mem_lite.team.reasons import Reason, TeamError
 from claude_mem_lite.team.seal import Seal
 
 Outcome = Literal["applied", "deleted", "lost", "known", "parked", "duplicate", "forgotten", "edited", "unshared"]
+MAX_AHEAD = timedelta(days=30)
+"""Maximum by which the clock of a teammate may be ahead."""
 
 
 @dataclass(slots=True)
@@ -136,6 +138,8 @@ class _Application:
             raise TeamError("newer_version")
         if not entry.is_sound():
             raise TeamError("bad_hash")
+        if not is_name(entry.author):
+            raise TeamError("bad_body", "its author cannot be a member")
         if entry.author != author_of(entry.uid) or entry.op not in ("put", "delete"):
             raise TeamError("bad_body", "the author of the entry is not the author of the memory")
         if entry.op == "delete":
@@ -212,8 +216,10 @@ class _Application:
                 tables.mark(self.db, [before.memory])  # the outbox deletes the memory from the team again
             return self._keep(entry, plain, before.memory, "forgotten", "forgotten")
         if local is not None:
-            return self._update(entry, plain, body, local)
+            return self._update(entry, plain, body, local, before)
         memory = memory_of(body, self._new_id(entry), self.share.project, entry.author)
+        if memory.created_at > self.now + MAX_AHEAD:  # a date of the year 9999 would be the newest for ever
+            memory = replace(memory, created_at=self.now, last_seen_at=self.now)
         if tombstones.repeats_forgotten(self.db, memory):
             return self._keep(entry, plain, "", "forgotten", "forgotten")
         if (known := received.own_duplicate(self.db, memory)) is not None:
@@ -223,12 +229,12 @@ class _Application:
         sessions.note_project(self.db, self.share.project, self.now)
         return self._keep(entry, plain, stored.id, "applied", "applied")
 
-    def _update(self, entry: Entry, plain: str, body: MemoryBody, local: Memory) -> Outcome:
+    def _update(self, entry: Entry, plain: str, body: MemoryBody, local: Memory, before: Head | None) -> Outcome:
         """Apply a revision to its local memory, unless the user has changed this memory here."""
         if self._is_edited(entry, local):
             return self._keep(entry, plain, local.id, "edited", "edited")
         state: HeadState = "applied" if received.is_received(local) else "own"
-        if self._is_own(entry) and not received.is_received(local) and tables.is_marked(self.db, local.id):
+        if self._is_own(entry) and not received.is_received(local) and self._is_changed_here(local, before):
             # The outbox sends the change of this device as the next revision.
             return self._keep(entry, plain, local.id, state, "known")
         new = memory_of(body, local.id, self.share.project, entry.author)
@@ -249,6 +255,18 @@ class _Application:
             at = read_body(self._plain(entry)).created_at
             return received.with_uid(self.db, entry.uid, entry.author, at)
         return None
+
+    def _is_changed_here(self, local: Memory, before: Head | None) -> bool:
+        """Return whether the outbox has a change of a memory to send; sharing again marks unchanged memories too."""
+        if not tables.is_marked(self.db, local.id):
+            return False
+        if before is None or before.op != "put" or before.body is None:
+            return True
+        try:
+            known = memory_of(read_body(before.body), local.id, self.share.project, before.author)
+        except TeamError:
+            return True
+        return not received.says_the_same(local, known)
 
     def _is_own(self, entry: Entry) -> bool:
         return entry.author == self.device.author

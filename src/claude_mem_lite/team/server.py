@@ -19,8 +19,23 @@ from claude_mem_lite.team.push import OutgoingEntry, PushResult, RejectedEntry
 from claude_mem_lite.team.reasons import TeamError
 
 __all__ = ["Greeting", "OutgoingEntry", "PushResult", "RejectedEntry", "Server", "TeamHit"]
+# Python has no time before the year 1, after 9999, or infinite; PostgreSQL has, and a client may send them.
+_EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 _FUSION_RANK = 60
 """Weight of the first ranks when hits of words and of vectors are joined: 1 / (60 + rank), as usual."""
+MAX_FETCH_BYTES = 8_000_000
+_FETCH = """
+select project, device, seq, uid, rev, op, body, hash, author,
+    greatest(least(at, %(latest)s), %(earliest)s), version
+from (
+    select next.*, sum(coalesce(octet_length(body), 0)) over (order by seq rows unbounded preceding exclude current row)
+        as bytes_before from (
+        select * from claude_mem_lite.entries
+        where project = %(project)s and device = %(device)s and seq > %(after)s order by seq limit %(limit)s
+    ) next
+) sized
+where bytes_before is null or bytes_before <= %(bytes)s order by seq
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +157,19 @@ class Server(AbstractContextManager["Server"]):
         return {(project, device): last for project, device, last in rows}
 
     def fetch(self, project: str, device: str, after: int, limit: int) -> list[Entry]:
-        """Return the next entries of a log, in order."""
+        """Return the next entries of a log, in order: at most `limit`, and fewer if their bodies are large."""
         with transaction(self._connection):
             rows = self._connection.execute(
-                """
-                select project, device, seq, uid, rev, op, body, hash, author, at, version from claude_mem_lite.entries
-                where project = %(project)s and device = %(device)s and seq > %(after)s order by seq limit %(limit)s
-                """,
-                {"project": project, "device": device, "after": after, "limit": limit},
+                _FETCH,
+                {
+                    "project": project,
+                    "device": device,
+                    "after": after,
+                    "limit": limit,
+                    "bytes": MAX_FETCH_BYTES,
+                    "earliest": _EARLIEST,
+                    "latest": _LATEST,
+                },
             ).fetchall()
         return [_entry(row) for row in rows]
 
@@ -186,13 +206,18 @@ class Server(AbstractContextManager["Server"]):
     def _bodies(self, keys: Sequence[tuple[str, str]]) -> list[TupleRow]:
         return self._connection.execute(
             """
-            select h.project, h.uid, h.author, e.at, e.body
+            select h.project, h.uid, h.author, greatest(least(e.at, %(latest)s), %(earliest)s), e.body
             from unnest(%(projects)s::text[], %(uids)s::text[]) as found (project, uid)
             join claude_mem_lite.heads h on h.project = found.project and h.uid = found.uid
             join claude_mem_lite.entries e on e.project = h.project and e.device = h.device and e.seq = h.seq
             where e.body is not null
             """,
-            {"projects": [project for project, _ in keys], "uids": [uid for _, uid in keys]},
+            {
+                "projects": [project for project, _ in keys],
+                "uids": [uid for _, uid in keys],
+                "earliest": _EARLIEST,
+                "latest": _LATEST,
+            },
         ).fetchall()
 
 

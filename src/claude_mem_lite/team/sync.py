@@ -2,6 +2,7 @@
 
 Only `Local.write` changes the local database, in the job thread of the worker, in short pieces."""
 
+import logging
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -23,6 +24,7 @@ from claude_mem_lite.team.server import Greeting, OutgoingEntry, Server
 
 MAX_ATTEMPTS_AS_CLONE = 2
 Result = TypeVar("Result")
+log = logging.getLogger(__name__)
 
 
 class Local(Protocol):
@@ -44,7 +46,7 @@ class SyncSettings:
     new_id: Callable[[], str]
     """Makes random ids for devices and tokens."""
     is_excluded: Callable[[str], bool]
-    """Tells whether nothing of a project, by its local id, may leave."""
+    """Tells whether nothing of a project, by its local id, may leave or arrive."""
     load_seal: Callable[[], Seal | None]
     fill_batch: int = 100
     push_batch: int = 500
@@ -172,10 +174,15 @@ class _Round:
     def _outgoing(self, entry: Entry) -> OutgoingEntry:
         if self.seal is not None or entry.body is None:
             return OutgoingEntry(entry)
-        words = words_of_body(entry.body)
-        return OutgoingEntry(
-            entry, words, vector_of(self.settings.embedder, words) if self.greeting.has_vectors else None
-        )
+        words = _words_of(entry.body)
+        return OutgoingEntry(entry, words, self._vector_of(words) if self.greeting.has_vectors else None)
+
+    def _vector_of(self, words: str) -> list[float] | None:
+        try:
+            return vector_of(self.settings.embedder, words)
+        except Exception:  # whatever is wrong with the embedder or the text, the entry goes without a vector
+            log.exception("an entry goes to the team without a vector")
+            return None
 
     def _take_new_id(self) -> None:
         """Give this home a device id of its own: another home used the present one."""
@@ -188,7 +195,8 @@ class _Round:
         """Fetch and apply the entries of all other devices."""
         own = self._device().id
         with self.local.read() as db:
-            cursors, shared = tables.cursors(db), tables.shared_keys(db)
+            cursors, shares = tables.cursors(db), tables.shares(db)
+        shared = {share.key for share in shares if not self.settings.is_excluded(share.project)}
         for (project, device), last in sorted(self.server.positions().items()):
             if device != own and project in shared:
                 self._pull_log(project, device, cursors.get((project, device), 0), last)
@@ -219,6 +227,14 @@ class _Round:
             return True
         self.counts.is_whole = False
         return False
+
+
+def _words_of(body: str) -> str:
+    """Return the words of a body in the log; none for one that an older version wrote and this one cannot read."""
+    try:
+        return words_of_body(body)
+    except TeamError:
+        return ""
 
 
 def _joined(device: tables.Device | None) -> tables.Device:

@@ -1,4 +1,4 @@
-"""Stories of two members through real hooks, real workers and a real PostgreSQL."""
+"""Tests of `team/sync.py` as users live it: two members, real events, real workers and a real PostgreSQL."""
 
 from tests.support.running import Json, leave, payload
 from tests.support.team_workers import Member
