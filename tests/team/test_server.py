@@ -98,8 +98,8 @@ def test_search_finds_the_nearest_vectors(database: Database) -> None:
     with joined(database, "ana") as ana:
         pairs = [replace(one, vector=vector) for one, vector in zip(sent, vectors, strict=True)]
         ana.push(pairs, "ana-device", "token-0", "token-1")
-        hits = ana.search("", [1.0, 0.1] + [0.0] * 254, 2)
-    assert [hit.uid for hit in hits] == ["ana:m1", "ana:m2"]
+        hits = ana.search("", [1.0, 0.1] + [0.0] * 254, 3)
+    assert [hit.uid for hit in hits] == ["ana:m1", "ana:m2"], "an unrelated memory is not near"
 
 
 def test_search_can_use_the_index_of_words(database: Database) -> None:

@@ -106,7 +106,8 @@ def _search_team(client: Client, query: str, limit: int, *, as_json: bool) -> No
     now = datetime.now(UTC)
     for hit in found.hits:
         tail = ", ".join(plain(part) for part in (hit.kind, hit.author, ago(hit.created_at, now), hit.project) if part)
-        click.echo(f"{plain(hit.title)}  {dim(f'[{tail}]')}")
+        here = f"{plain(hit.id)}  " if hit.id else ""
+        click.echo(f"{here}{plain(hit.title)}  {dim(f'[{tail}]')}")
         if hit.summary and hit.summary != hit.title:
             click.echo(f"    {plain(one_line(hit.summary))}")
 

@@ -220,6 +220,8 @@ class TeamHitRow(Response):
     """Hit of `search --team`."""
 
     uid: str = ""
+    id: str = ""
+    """Id of the memory on this machine; '' if the memory is not here."""
     project: str = ""
     kind: str = ""
     title: str = ""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.search.rank_fusion import RULE
 from claude_mem_lite.team.entry import VERSION
 from claude_mem_lite.team.reasons import TeamError
 
@@ -20,6 +21,8 @@ GROUP = "claude_mem_lite_member"
 PARTITIONS = 16
 DIMENSIONS = 256
 MIN_SERVER_VERSION = 140000
+MAX_DISTANCE = round(1 - RULE.least_cosine, 2)
+"""Cosine distance up to which a memory is found by its meaning alone, as in the local search."""
 _LOCK = 0x636D6C
 _VECTORS = "vectors"
 
@@ -293,9 +296,9 @@ def _add_vectors(connection: "Connection[TupleRow]") -> bool:
                 "select n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace"
                 " where e.extname = 'vector'"
             ).fetchone()
-            names = {"schema": sql.Identifier(str(place[0]) if place else SCHEMA)}
-            connection.execute(sql.SQL(_VECTOR_COLUMN).format(**names))
-            connection.execute(sql.SQL(_VECTOR_SEARCH).format(**names))
+            schema = sql.Identifier(str(place[0]) if place else SCHEMA)
+            connection.execute(sql.SQL(_VECTOR_COLUMN).format(schema=schema))
+            connection.execute(sql.SQL(_VECTOR_SEARCH).format(schema=schema, distance=sql.Literal(MAX_DISTANCE)))
             connection.execute(f"grant update (embedding) on claude_mem_lite.heads to {GROUP}")
             connection.execute(f"grant execute on function claude_mem_lite.search_vectors(real[], integer) to {GROUP}")
     except (errors.InsufficientPrivilege, errors.UndefinedObject, errors.FeatureNotSupported, errors.UndefinedFile):
@@ -322,9 +325,11 @@ begin
         perform set_config('hnsw.iterative_scan', 'strict_order', true);
     end if;
     return query
-        select h.project::text, h.uid::text from claude_mem_lite.heads h
-        where h.project = any (granted) and h.embedding is not null
-        order by h.embedding operator({schema}.<=>) near limit least(at_most, 1000);
+        select found.key, found.id from (
+            select h.project::text as key, h.uid::text as id, h.embedding operator({schema}.<=>) near as distance
+            from claude_mem_lite.heads h where h.project = any (granted) and h.embedding is not null
+            order by h.embedding operator({schema}.<=>) near limit least(at_most, 1000)
+        ) found where found.distance <= {distance} order by found.distance;
 end $$;
 revoke all on function claude_mem_lite.search_vectors(real[], integer) from public;
 """

@@ -173,3 +173,14 @@ def test_a_purge_that_fails_keeps_the_membership(ana: Member, database: Database
 def test_nobody_leaves_twice(ana: Member) -> None:
     ana.machine.run("team", "leave", "--yes")
     assert "there is nothing to leave" in ana.machine.run("team", "leave", "--yes", status=1).stderr
+
+
+def test_a_search_of_the_team_names_memories_that_are_here_and_none_that_were_forgotten(database: Database) -> None:
+    with open_members(database, "ana", "ben") as (ana, ben):
+        ana.remember("gotcha", GOTCHA)
+        ana.sync()
+        ben.sync()
+        (hit,) = ben.command("search", "--team", "lockfile")
+        ben.machine.run("forget", hit["id"], "--yes")
+        assert ben.command("search", "--team", "lockfile") == []
+        assert ben.command("search", "--team", "kangaroo") == [], "nothing is near enough"

@@ -19,7 +19,7 @@ from claude_mem_lite.responses.team import (
     TeamRepaired,
     TeamShared,
 )
-from claude_mem_lite.store import memories, team_heads
+from claude_mem_lite.store import memories, team_heads, tombstones
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.store.team import Choice, Share
@@ -159,14 +159,16 @@ def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
 
 
 def search(services: Services, query: str, limit: int, *, deadline: Deadline) -> TeamHits:
-    """Search the memories of all granted projects on the server."""
+    """Search the memories of all granted projects on the server; not those that the user forgot here."""
     with Server.connect(address_of(services), deadline) as server:
         greeting = server.greeting()
         if greeting.is_sealed:
             return TeamHits((), is_sealed=True)
         vector = services.team.vector_of(query) if greeting.has_vectors else None
         found = server.search(query, vector, limit)
-    return TeamHits(tuple(row for hit in found if (row := _hit_row(hit, greeting.projects.get(hit.project, "")))))
+    with closing(services.readers.open()) as db:
+        rows = [_hit_row(db, hit, greeting.projects.get(hit.project, "")) for hit in found]
+    return TeamHits(tuple(row for row in rows if row is not None))
 
 
 def _locate(services: Services, project: str) -> Location:
@@ -217,14 +219,19 @@ def _fetch_again(server: Server, entry: Entry) -> Entry | None:
     return found[0] if found and found[0].seq == entry.seq else None
 
 
-def _hit_row(hit: TeamHit, project: str) -> TeamHitRow | None:
-    """Return a hit for the user; None if its body cannot be read."""
+def _hit_row(db: sqlite3.Connection, hit: TeamHit, project: str) -> TeamHitRow | None:
+    """Return a hit for the user; None if its body cannot be read, or the user forgot the memory here."""
+    head = team_heads.find(db, hit.uid)
+    here = memories.find(db, head.memory) if head and head.memory else None
+    if head is not None and here is None and (head.state == "forgotten" or tombstones.is_buried(db, head.memory)):
+        return None
     try:
         body = read_body(hit.body)
     except TeamError:
         return None
     return TeamHitRow(
         hit.uid,
+        here.id if here else "",
         project,
         body.kind,
         body.title,
