@@ -4,13 +4,13 @@ import hashlib
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
+from claude_mem_lite.store import team as tables
 from claude_mem_lite.timestamps import time_to_text
 
 VERSION = 1
 """Version of the protocol that this package writes, and the highest version that it can apply."""
-Op = Literal["put", "delete"]
+Op = tables.Op
 MAX_REV = 2**63 - 1
 MAX_NAME_LENGTH = 40
 _DIGITS = 32

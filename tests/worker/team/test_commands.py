@@ -1,5 +1,5 @@
 """Tests of `cli/team/group.py`, `cli/team/admin.py`, `cli/team/membership.py`, `cli/team/sharing.py`,
-`cli/team/secrets.py`, `client/team.py`, `responses/team.py`, `worker/api/team.py`, `worker/team/membership.py`,
+`cli/team/dialogue.py`, `client/team.py`, `responses/team.py`, `worker/api/team.py`, `worker/team/membership.py`,
 `worker/team/sharing.py` and `worker/team/state.py`: the commands of a team by the real command line, with `--json`."""
 
 import json

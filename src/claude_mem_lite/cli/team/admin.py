@@ -8,7 +8,7 @@ import click
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import connect, json_option, project_for_worker, refuse_agent
 from claude_mem_lite.cli.output import Column, plain, print_json, print_table
-from claude_mem_lite.cli.team.secrets import asking, secret
+from claude_mem_lite.cli.team.dialogue import asking, secret
 from claude_mem_lite.cli.times import ago
 
 _url_option = click.option(

@@ -4,7 +4,7 @@ import click
 
 from claude_mem_lite.cli.options import chosen_home, connect, connect_to_find, json_option, refuse_agent, yes_option
 from claude_mem_lite.cli.output import plain, print_json
-from claude_mem_lite.cli.team.secrets import asking, secret
+from claude_mem_lite.cli.team.dialogue import asking, secret
 from claude_mem_lite.responses.team import TeamStatus
 from claude_mem_lite.text import counted
 

@@ -15,7 +15,7 @@ from claude_mem_lite.cli.options import (
     refuse_agent,
 )
 from claude_mem_lite.cli.output import Column, dim, plain, print_json, print_table
-from claude_mem_lite.cli.team.secrets import asking
+from claude_mem_lite.cli.team.dialogue import asking
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.responses.team import TeamShared, TeamStatus

@@ -22,6 +22,8 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.providers import Embedder
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import marks
+from claude_mem_lite.team.address import VARIABLE, load_address
+from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.context_renderer import ContextRenderer
 from claude_mem_lite.worker.settings import SettingsSource
@@ -31,7 +33,6 @@ from claude_mem_lite.worker.write_thread import WriteThread
 if TYPE_CHECKING:
     from claude_mem_lite.team.sync import SyncCounts, SyncSettings
 
-ADDRESS_VARIABLE = "CLAUDE_MEM_LITE_TEAM_URL"
 _NEEDS_USER = ("login", "insecure", "not_set_up", "newer_schema", "wrong_key", "no_key")
 """Reasons that go away only after somebody has done something."""
 Result = TypeVar("Result")
@@ -121,7 +122,7 @@ class TeamSync:
 
     def is_set_up(self) -> bool:
         """Return whether this home has the address of a team."""
-        return bool(os.environ.get(ADDRESS_VARIABLE)) or self._home.team_address.exists()
+        return bool(os.environ.get(VARIABLE)) or self._home.team_address.exists()
 
     def may_run(self) -> bool:
         """Return whether synchronisation is allowed now: memory is on, and the settings can be read."""
@@ -216,7 +217,7 @@ class TeamSync:
                 pulled=counts.pulled,
             )  # fmt: skip
         except WorkerEnded:
-            return
+            state = self._state  # nobody may take the end of the worker for a finished synchronisation
         except MemoryLiteError as error:
             code = str(getattr(error, "code", "failed"))
             state = replace(state, failed_at=self._clock(), code=code, message=error.message, next_step=error.next_step)
@@ -239,8 +240,6 @@ class TeamSync:
             self._done.notify_all()
 
     def _synchronise(self) -> "SyncCounts":
-        from claude_mem_lite.team.address import load_address
-        from claude_mem_lite.team.reasons import TeamError
         from claude_mem_lite.team.sync import synchronise
 
         address = load_address(self._home.team_address, os.environ)
