@@ -90,10 +90,16 @@ class LazyGroup(HelpfulGroup):
         sections: Mapping[str, Mapping[str, LazyCommand]],
         params: list[click.Parameter],
         help: str,
+        short_help: str | None = None,
         callback: Callable[..., None] | None = None,
     ) -> None:
         super().__init__(
-            name=name, params=params, help=help, invoke_without_command=True, callback=callback or show_help
+            name=name,
+            params=params,
+            help=help,
+            short_help=short_help,
+            invoke_without_command=True,
+            callback=callback or show_help,
         )
         self.sections = sections
         self._entries = {name: entry for section in sections.values() for name, entry in section.items()}

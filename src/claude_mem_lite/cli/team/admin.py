@@ -122,9 +122,10 @@ def revoke(name: str, url: str, as_json: bool) -> None:
 @_url_option
 @json_option
 def members(url: str, as_json: bool) -> None:
-    """List the members, with their projects, devices and last synchronisation.
+    """List the members.
 
-    Needs the connection string of the administrator: teammates see each other by what they share, in `team status`.
+    Shows their projects, devices and last synchronisation. Needs the connection string of the administrator: teammates
+    see each other by what they share, in `team status`.
 
     \b
     Example:

@@ -89,9 +89,9 @@ def _print_shared(shared: TeamShared, as_json: bool) -> None:
 )
 @json_option
 def preview(project: str, as_json: bool) -> None:
-    """Show exactly what would be sent, and why the rest stays.
+    """Show exactly what would be sent.
 
-    Sends nothing. --json has the body of each memory as it would be sent.
+    Sends nothing, and says why the rest stays here. --json has the body of each memory as it would be sent.
 
     \b
     Examples:
@@ -121,10 +121,10 @@ def preview(project: str, as_json: bool) -> None:
 @click.command(short_help="Log in and show the state.")
 @json_option
 def status(as_json: bool) -> None:
-    """Log in to the team's database and show the state.
+    """Log in and show the state.
 
-    Shows who you are, what is shared and received, how much waits in both directions, parked entries with their reason
-    codes, and what to do about a failure.
+    Logs in to the team's database. Shows who you are, what is shared and received, how much waits in both directions,
+    parked entries with their reason codes, and what to do about a failure.
 
     \b
     Examples:
@@ -194,9 +194,10 @@ def _print_status(state: TeamStatus) -> None:
 @click.command(short_help="Synchronise now.")
 @json_option
 def sync(as_json: bool) -> None:
-    """Synchronise now, and wait for the result.
+    """Synchronise now.
 
-    The worker synchronises by itself after each session and every few minutes; this is for those who cannot wait.
+    Waits for the result. The worker synchronises by itself after each session and every few minutes; this is for those
+    who cannot wait.
 
     \b
     Example:
@@ -217,9 +218,10 @@ def sync(as_json: bool) -> None:
 @click.command(short_help="Try parked entries again.")
 @json_option
 def repair(as_json: bool) -> None:
-    """Try parked entries again: send what was refused, fetch and apply what could not be read.
+    """Try parked entries again.
 
-    `team status` lists parked entries with their reasons. An entry that a newer version wrote needs an upgrade first.
+    Sends what was refused, fetches and applies what could not be read. `team status` lists parked entries with their
+    reasons. An entry that a newer version wrote needs an upgrade first.
 
     \b
     Example:
@@ -241,9 +243,10 @@ def repair(as_json: bool) -> None:
 @click.argument("given", metavar="ID", shell_complete=completion_values.ids)
 @json_option
 def share_memory(given: str, as_json: bool) -> None:
-    """Share one memory with the team, though its kind is not shared by default.
+    """Share one memory with the team.
 
-    Preferences, memories that hold everywhere, quarantined and private ones, and text from the web never go.
+    For a memory of a kind that is not shared by default. Preferences, memories that hold everywhere, quarantined and
+    private ones, and text from the web never go.
 
     \b
     Example:
@@ -256,7 +259,9 @@ def share_memory(given: str, as_json: bool) -> None:
 @click.argument("given", metavar="ID", shell_complete=completion_values.ids)
 @json_option
 def keep(given: str, as_json: bool) -> None:
-    """Keep one memory from the team; what was sent of it is taken back from everyone.
+    """Keep one memory from the team.
+
+    What was sent of it is taken back from everyone.
 
     \b
     Example:
