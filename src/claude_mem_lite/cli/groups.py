@@ -90,13 +90,14 @@ class LazyGroup(HelpfulGroup):
         sections: Mapping[str, Mapping[str, LazyCommand]],
         params: list[click.Parameter],
         help: str,
+        short_help: str | None = None,
         callback: Callable[..., None] | None = None,
     ) -> None:
         super().__init__(
             name=name,
             params=params,
             help=help,
-            short_help=help.partition("\n\n")[0],
+            short_help=short_help,
             invoke_without_command=True,
             callback=callback or show_help,
         )

@@ -124,8 +124,8 @@ def revoke(name: str, url: str, as_json: bool) -> None:
 def members(url: str, as_json: bool) -> None:
     """List the members.
 
-    Shows the projects, devices and last synchronisation of each. Needs the connection string of the administrator:
-    teammates see each other by what they share, in `team status`.
+    Shows their projects, devices and last synchronisation. Needs the connection string of the administrator: teammates
+    see each other by what they share, in `team status`.
 
     \b
     Example:

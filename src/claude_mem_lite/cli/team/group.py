@@ -44,12 +44,13 @@ team = LazyGroup(
     sections=SECTIONS,
     params=[],
     callback=show_state,
+    short_help="Share memories of a project with your team.",
     help="""Share memories of a project with your team.
 
-    The team meets in a PostgreSQL database of yours. Nothing is shared before you run `team share` for a project. Then
-    decisions, bug fixes, gotchas, conventions, rules and architecture of that project go to your teammates; prompts,
-    preferences and everything personal stay here. Your own memory stays on this machine and works without the database.
-    Without a command, shows the state.
+    The team exchanges them through a PostgreSQL database. Nothing is shared before you run `team share` for a project.
+    Then decisions, bug fixes, gotchas, conventions, rules and architecture of that project go to your teammates;
+    prompts, preferences and everything personal stay here. Your own memory stays on this machine and works without the
+    database. Without a command, shows the state.
 
     \b
     Examples:

@@ -91,7 +91,7 @@ def _print_shared(shared: TeamShared, as_json: bool) -> None:
 def preview(project: str, as_json: bool) -> None:
     """Show exactly what would be sent.
 
-    Counts what stays here too, with the reason. Sends nothing. --json has the body of each memory as it would be sent.
+    Sends nothing, and says why the rest stays here. --json has the body of each memory as it would be sent.
 
     \b
     Examples:
@@ -123,8 +123,8 @@ def preview(project: str, as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Log in and show the state.
 
-    Logs in to the team's database now. Shows who you are, what is shared and received, how much waits in both
-    directions, parked entries with their reason codes, and what to do about a failure.
+    Logs in to the team's database. Shows who you are, what is shared and received, how much waits in both directions,
+    parked entries with their reason codes, and what to do about a failure.
 
     \b
     Examples:
@@ -220,8 +220,8 @@ def sync(as_json: bool) -> None:
 def repair(as_json: bool) -> None:
     """Try parked entries again.
 
-    Sends what the server refused; fetches and applies what could not be read. `team status` lists parked entries with
-    their reasons. An entry that a newer version wrote needs an upgrade first.
+    Sends what was refused, fetches and applies what could not be read. `team status` lists parked entries with their
+    reasons. An entry that a newer version wrote needs an upgrade first.
 
     \b
     Example:
@@ -245,8 +245,8 @@ def repair(as_json: bool) -> None:
 def share_memory(given: str, as_json: bool) -> None:
     """Share one memory with the team.
 
-    For a memory of a shared project whose kind is not shared by default. Preferences, memories that hold everywhere,
-    quarantined and private ones, and text from the web never go.
+    For a memory of a kind that is not shared by default. Preferences, memories that hold everywhere, quarantined and
+    private ones, and text from the web never go.
 
     \b
     Example:
@@ -261,7 +261,7 @@ def share_memory(given: str, as_json: bool) -> None:
 def keep(given: str, as_json: bool) -> None:
     """Keep one memory from the team.
 
-    If the memory was sent, it is taken back from everyone. `claude-mem-lite share` ends this.
+    What was sent of it is taken back from everyone.
 
     \b
     Example:
