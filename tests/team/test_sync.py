@@ -126,6 +126,18 @@ def test_a_third_machine_without_the_right_key_changes_nothing(sealed: Team, key
     assert third.team.titles() == [FIX, DECISION]
 
 
+def test_a_host_that_says_a_sealed_team_is_open_gets_nothing(sealed: Team) -> None:
+    ana = sealed.home("ana")
+    ana.sync()
+    with sealed.database.connect() as connection:
+        connection.execute("update claude_mem_lite.team set is_sealed = false, key_check = null")
+    ana.team.decide(FIX)
+    with pytest.raises(TeamError) as caught:
+        ana.sync()
+    assert caught.value.code == "wrong_key"
+    assert sealed.entries() == []
+
+
 def test_a_mistyped_key_is_no_key() -> None:
     written = make_key()
     wrong = ("A" if written[5] != "A" else "C").join((written[:5], written[6:]))

@@ -88,12 +88,17 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
 
 
 def open_seal(greeting: Greeting, load_seal: Callable[[], Seal | None]) -> Seal | None:
-    """Return the seal of a sealed team, checked against the value on the server; None for an open team."""
+    """Return the seal of a sealed team, checked against the value on the server; None for an open team.
+
+    A home with a team key sends nothing to a team that says it is not sealed: whoever runs the database could say so to
+    read the memories."""
     if greeting.min_version > VERSION:
         raise TeamError("newer_schema")
-    if not greeting.is_sealed:
-        return None
     seal = load_seal()
+    if not greeting.is_sealed:
+        if seal is not None:
+            raise TeamError("wrong_key", "this home has a team key, and the database says that the team is not sealed")
+        return None
     if seal is None:
         raise TeamError("no_key")
     if not seal.opens_check(greeting.key_check or b""):
