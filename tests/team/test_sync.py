@@ -207,6 +207,18 @@ def test_an_excluded_project_neither_sends_nor_receives(team: Team) -> None:
     assert ben.team.titles() == [FIX, DECISION]
 
 
+def test_a_database_of_another_team_gets_nothing(team: Team) -> None:
+    ana = team.home("ana")
+    with atomic(ana.db):
+        tables.put_device(ana.db, replace(ana.this_device(), team="team of another company"))
+    ana.team.decide(FIX)
+    with pytest.raises(TeamError) as caught:
+        ana.sync()
+    assert caught.value.code == "other_team"
+    assert team.entries() == []
+    assert team.database.rows("select id from claude_mem_lite.devices") == []
+
+
 def test_a_home_that_has_not_joined_is_told(team: Team) -> None:
     ana = team.home("ana")
     with atomic(ana.db):

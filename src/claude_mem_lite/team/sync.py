@@ -79,12 +79,20 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
     counts = SyncCounts()
     with Server.connect(address, deadline) as server:
         greeting = server.greeting()
+        with local.read() as db:
+            refuse_other_team(greeting, tables.device(db))
         round_ = _Round(local, server, settings, open_seal(greeting, settings.load_seal), greeting, deadline, counts)
         round_.prepare_device()
         round_.pull()  # first: a new revision must be higher than all known ones
         round_.fill_outbox()
         round_.push()
     return counts
+
+
+def refuse_other_team(greeting: Greeting, device: tables.Device | None) -> None:
+    """Raise TeamError `other_team` if this home has joined another team: what it shares is not for the team there."""
+    if device is not None and device.team and device.team != greeting.team:
+        raise TeamError("other_team")
 
 
 def open_seal(greeting: Greeting, load_seal: Callable[[], Seal | None]) -> Seal | None:
