@@ -159,7 +159,11 @@ class _Round:
                 return
 
     def push(self) -> None:
-        """Send the pending entries of the local log."""
+        """Send the pending entries of the local log, with those that have waited for a grant."""
+        with self.local.read() as db:
+            is_waiting = any(reason == "no_grant" for _, reason in outbox.parked(db))
+        if is_waiting:
+            self.local.write(partial(outbox.requeue_granted, granted=self.greeting.projects))
         attempts = 0
         while self._has_time():
             with self.local.read() as db:
