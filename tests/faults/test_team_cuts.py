@@ -4,6 +4,7 @@ lost or doubled."""
 import random
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -22,6 +23,7 @@ from tests.support.team_sync import LocalFile, SyncedHome, Team, team_on
 ROUNDS = 250
 SEEDS = range(4)
 KILLS = 2
+ROUNDS_TOGETHER = 25
 MAX_CUT = 40_000
 MEMBERS = (("ana", "laptop"), ("ana", "desktop"), ("ben", "ben-device"), ("cat", "cat-device"))
 SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "zo")
@@ -175,6 +177,22 @@ def test_a_thousand_rounds_of_cuts_crashes_and_restarts_lose_and_double_nothing(
     storm.settle()
     assert min(storm.crashes, storm.front.cuts) > ROUNDS // 20
     assert set(storm.failures) == {"unreachable"}
+    check(storm)
+
+
+def test_homes_that_synchronise_at_the_same_time_end_equal(storm: Storm) -> None:
+    def live(number: int) -> None:
+        home = storm.team.homes[number]
+        home.address = replace(home.address, port=storm.team.database.server.port)
+        own = replace(storm, chance=random.Random(number))
+        for _ in range(ROUNDS_TOGETHER):
+            own.act(home)
+            own.sync(home, "none")
+
+    with ThreadPoolExecutor(len(MEMBERS)) as threads:
+        list(threads.map(live, range(len(MEMBERS))))
+    assert set(storm.failures) <= {"unreachable"}  # two devices of one member may wait for each other
+    storm.settle()
     check(storm)
 
 
