@@ -30,6 +30,11 @@ def m021_team(connection: sqlite3.Connection) -> None:
     _add_triggers(connection)
 
 
+def m022_team_id(connection: sqlite3.Connection) -> None:
+    """Add the id of the team that this home has joined; '' for a home that joined before."""
+    connection.execute("alter table team_device add column team text not null default ''")
+
+
 def _add_tables(connection: sqlite3.Connection) -> None:
     connection.execute("""
         create table team_device (

@@ -5,7 +5,7 @@ The worker's job thread calls `fill` and `renumber`; `preview` and `pending` onl
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -122,6 +122,16 @@ def requeue_parked(db: sqlite3.Connection) -> int:
     for row in parked_rows:
         _move(db, row, row.device, "pending")
     return len(parked_rows)
+
+
+def requeue_granted(db: sqlite3.Connection, granted: Container[str]) -> int:
+    """Let entries be sent again that were refused for want of a grant, if their projects are granted now; return their
+    number."""
+    with atomic(db):
+        rows = [row for row in tables.in_log(db, ["parked"]) if row.reason == "no_grant" and row.project in granted]
+        for row in rows:
+            _move(db, row, row.device, "pending")
+    return len(rows)
 
 
 def preview(

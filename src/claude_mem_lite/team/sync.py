@@ -79,6 +79,8 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
     counts = SyncCounts()
     with Server.connect(address, deadline) as server:
         greeting = server.greeting()
+        with local.read() as db:
+            refuse_other_team(greeting, tables.device(db))
         round_ = _Round(local, server, settings, open_seal(greeting, settings.load_seal), greeting, deadline, counts)
         round_.prepare_device()
         round_.pull()  # first: a new revision must be higher than all known ones
@@ -87,13 +89,24 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
     return counts
 
 
+def refuse_other_team(greeting: Greeting, device: tables.Device | None) -> None:
+    """Raise TeamError `other_team` if this home has joined another team: what it shares is not for the team there."""
+    if device is not None and device.team and device.team != greeting.team:
+        raise TeamError("other_team")
+
+
 def open_seal(greeting: Greeting, load_seal: Callable[[], Seal | None]) -> Seal | None:
-    """Return the seal of a sealed team, checked against the value on the server; None for an open team."""
+    """Return the seal of a sealed team, checked against the value on the server; None for an open team.
+
+    A home with a team key sends nothing to a team that says it is not sealed: whoever runs the database could say so to
+    read the memories."""
     if greeting.min_version > VERSION:
         raise TeamError("newer_schema")
-    if not greeting.is_sealed:
-        return None
     seal = load_seal()
+    if not greeting.is_sealed:
+        if seal is not None:
+            raise TeamError("wrong_key", "this home has a team key, and the database says that the team is not sealed")
+        return None
     if seal is None:
         raise TeamError("no_key")
     if not seal.opens_check(greeting.key_check or b""):
@@ -146,7 +159,11 @@ class _Round:
                 return
 
     def push(self) -> None:
-        """Send the pending entries of the local log."""
+        """Send the pending entries of the local log, with those that have waited for a grant."""
+        with self.local.read() as db:
+            is_waiting = any(reason == "no_grant" for _, reason in outbox.parked(db))
+        if is_waiting:
+            self.local.write(partial(outbox.requeue_granted, granted=self.greeting.projects))
         attempts = 0
         while self._has_time():
             with self.local.read() as db:

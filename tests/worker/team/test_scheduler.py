@@ -62,7 +62,9 @@ def test_a_server_that_fails_is_asked_less_and_less() -> None:
     assert pauses(LIMITS, "unreachable", 5) == [60, 120, 240, 480, 600, 600]
 
 
-@pytest.mark.parametrize("code", ["login", "insecure", "not_set_up", "newer_schema", "wrong_key", "no_key"])
+@pytest.mark.parametrize(
+    "code", ["login", "insecure", "not_set_up", "other_team", "newer_schema", "wrong_key", "no_key"]
+)
 def test_a_failure_that_needs_somebody_waits_for_ten_minutes_at_once(code: str) -> None:
     assert next_pause_s(60, code, LIMITS, has_work=False) == 600
 

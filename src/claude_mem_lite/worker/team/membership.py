@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import TypeVar
 
 from claude_mem_lite.code.git.project_identity import normalise_remote
@@ -30,7 +31,7 @@ from claude_mem_lite.team.entry import project_key
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal, load_seal, make_key, read_key, save_key
 from claude_mem_lite.team.server import Greeting, Server
-from claude_mem_lite.team.sync import open_seal
+from claude_mem_lite.team.sync import open_seal, refuse_other_team
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team.scheduler import new_id
@@ -110,10 +111,10 @@ def join(services: Services, url: str, *, deadline: Deadline) -> None:
             f"this home is {present.author}'s device of a team",
             "leave that team first: `claude-mem-lite team leave`",
         )
+    refuse_other_team(greeting, present)
     save_address(services.home.team_address, address)
-    if present is None:
-        device = tables.Device(new_id(), greeting.member, new_id(), "", services.clock())
-        write(services, lambda db: tables.put_device(db, device))
+    device = present or tables.Device(new_id(), greeting.member, new_id(), "", services.clock())
+    write(services, lambda db: tables.put_device(db, replace(device, team=greeting.team)))
 
 
 def set_key(services: Services, written: str, *, deadline: Deadline) -> None:
@@ -169,7 +170,15 @@ def received_ids(db: sqlite3.Connection, key: str | None = None) -> list[str]:
 def greet(services: Services, deadline: Deadline) -> Greeting:
     """Log in to the server and return the state of the team."""
     with Server.connect(address_of(services), deadline) as server:
-        return server.greeting()
+        return greeting_of(services, server)
+
+
+def greeting_of(services: Services, server: Server) -> Greeting:
+    """Return the state of the team. TeamError `other_team`: the server is not that of this home's team."""
+    greeting = server.greeting()
+    with closing(services.readers.open()) as db:
+        refuse_other_team(greeting, tables.device(db))
+    return greeting
 
 
 def address_of(services: Services) -> Address:

@@ -33,7 +33,7 @@ from claude_mem_lite.worker.write_thread import WriteThread
 if TYPE_CHECKING:
     from claude_mem_lite.team.sync import SyncCounts, SyncSettings
 
-_NEEDS_USER = ("login", "insecure", "not_set_up", "newer_schema", "wrong_key", "no_key")
+_NEEDS_USER = ("login", "insecure", "not_set_up", "other_team", "newer_schema", "wrong_key", "no_key")
 """Reasons that go away only after somebody has done something."""
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)

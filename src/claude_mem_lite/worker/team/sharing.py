@@ -35,6 +35,7 @@ from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team.membership import (
     address_of,
     greet,
+    greeting_of,
     key_of,
     received_ids,
     refuse_outside_team,
@@ -142,7 +143,7 @@ def choice(services: Services, memory_id: str) -> TeamChoice:
 def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
     """Send parked entries again, fetch damaged ones again, and try to apply all received ones that are parked."""
     with Server.connect(address_of(services), deadline) as server:
-        seal = open_seal(server.greeting(), lambda: load_seal(services.home.team_key))
+        seal = open_seal(greeting_of(services, server), lambda: load_seal(services.home.team_key))
         with closing(services.readers.open()) as db:
             damaged = [entry for entry, reason in replica.parked(db) if reason == "bad_hash"]
         fetched = [_fetch_again(server, entry) for entry in damaged]
@@ -161,7 +162,7 @@ def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
 def search(services: Services, query: str, limit: int, *, deadline: Deadline) -> TeamHits:
     """Search the memories of all granted projects on the server; not those that the user forgot here."""
     with Server.connect(address_of(services), deadline) as server:
-        greeting = server.greeting()
+        greeting = greeting_of(services, server)
         if greeting.is_sealed:
             return TeamHits((), is_sealed=True)
         vector = services.team.vector_of(query) if greeting.has_vectors else None
