@@ -3,7 +3,7 @@
 import sqlite3
 
 from claude_mem_lite.db.memory_schema_first import FIRST_STEPS
-from claude_mem_lite.db.team_schema import m021_team
+from claude_mem_lite.db.team_schema import m021_team, m022_team_id
 
 
 def m008_renames(connection: sqlite3.Connection) -> None:
@@ -306,4 +306,5 @@ STEPS = (
     m019_lesson_candidates,
     m020_team_origin,
     m021_team,
+    m022_team_id,
 )

@@ -30,6 +30,11 @@ def m021_team(connection: sqlite3.Connection) -> None:
     _add_triggers(connection)
 
 
+def m022_team_id(connection: sqlite3.Connection) -> None:
+    """Add the id of the team that a home joined: nothing may go to another team behind the same or a new address."""
+    connection.execute("alter table team_device add column team text not null default ''")
+
+
 def _add_tables(connection: sqlite3.Connection) -> None:
     connection.execute("""
         create table team_device (

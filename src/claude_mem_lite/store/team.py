@@ -29,6 +29,8 @@ class Device:
     next_token: str
     """Token of a push without a confirmation: the server has this one or `token`. '' if the last push was confirmed."""
     joined_at: datetime
+    team: str = ""
+    """Id of the team; '' before the first login."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +98,34 @@ class LogRow:
 
 def device(db: sqlite3.Connection) -> Device | None:
     """Return this device; None outside of a team."""
-    row = db.execute("select id, author, token, next_token, joined_at from team_device").fetchone()
+    row = db.execute("select * from team_device").fetchone()
     if row is None:
         return None
-    return Device(row["id"], row["author"], row["token"], row["next_token"], text_to_time(row["joined_at"]))
+    return Device(
+        row["id"], row["author"], row["token"], row["next_token"], text_to_time(row["joined_at"]), row["team"]
+    )
 
 
 def put_device(db: sqlite3.Connection, joined: Device) -> None:
     """Store this device, replacing an earlier one."""
     db.execute(
-        """insert or replace into team_device (one, id, author, token, next_token, joined_at)
-           values (1, :id, :author, :token, :next_token, :joined_at)""",
+        """insert or replace into team_device (one, id, author, token, next_token, joined_at, team)
+           values (1, :id, :author, :token, :next_token, :joined_at, :team)""",
         {
             "id": joined.id,
             "author": joined.author,
             "token": joined.token,
             "next_token": joined.next_token,
             "joined_at": time_to_text(joined.joined_at),
+            "team": joined.team,
         },
     )
+
+
+def put_team(db: sqlite3.Connection, team: str) -> None:
+    """Store the id of the team."""
+    with atomic(db):
+        db.execute("update team_device set team = :team", {"team": team})
 
 
 def put_next_token(db: sqlite3.Connection, proposed: str) -> Device | None:

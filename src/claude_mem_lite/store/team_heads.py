@@ -99,9 +99,9 @@ def parked(db: sqlite3.Connection) -> list[Head]:
 
 
 def live_of(db: sqlite3.Connection, author: str, project: str | None) -> list[Head]:
-    """Return the heads of an author that are in the team, of one project key or of all."""
+    """Return the heads in the team that an author made on this device, of one project key or of all."""
     rows = db.execute(
-        f"""select {_COLUMNS} from team_heads where author = :author and op = 'put'
+        f"""select {_COLUMNS} from team_heads where author = :author and op = 'put' and state = 'own'
               and (:project is null or project = :project) order by uid""",
         {"author": author, "project": project},
     )
@@ -173,9 +173,11 @@ def clear(db: sqlite3.Connection) -> None:
 
 def clear_received(db: sqlite3.Connection, project: str) -> None:
     """Remove the heads and the history of received memories of a project, as after its sharing ended."""
-    own = "(select author from team_device)"
-    for table in ("team_heads", "team_history"):
-        db.execute(f"delete from {table} where project = :project and author <> {own}", {"project": project})
+    is_of_other = "project = :project and author <> (select author from team_device)"
+    db.execute(f"delete from team_history where {is_of_other}", {"project": project})
+    # Also what another device of this member made: without its memory here, the outbox would delete it everywhere.
+    is_received = f"({is_of_other}) or (project = :project and state = 'applied')"
+    db.execute(f"delete from team_heads where {is_received}", {"project": project})
 
 
 def counts_by_project(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:

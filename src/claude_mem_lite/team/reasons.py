@@ -9,6 +9,7 @@ Reason = Literal[
     "login",
     "insecure",
     "not_set_up",
+    "other_team",
     "newer_schema",
     "no_grant",
     "wrong_key",
@@ -35,6 +36,10 @@ _TEXTS: dict[Reason, tuple[str, str]] = {
         "use sslmode=verify-full, with sslrootcert=FILE for an authority of your own",
     ),
     "not_set_up": ("the database has no team", "whoever may create tables runs `claude-mem-lite team init URL`"),
+    "other_team": (
+        "the database is not that of the team which this home joined, so nothing was sent",
+        "ask the administrator; to change the team, run `claude-mem-lite team leave`, then `claude-mem-lite team join URL`",
+    ),
     "newer_schema": ("the team's database was set up by a newer version", "upgrade claude-mem-lite"),
     "no_grant": (
         "this member may not use the project",

@@ -78,6 +78,11 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
     counts = SyncCounts()
     with Server.connect(address, deadline) as server:
         greeting = server.greeting()
+        with local.read() as db:
+            device = tables.device(db)
+        check_team(greeting, device)
+        if device is not None and not device.team:
+            local.write(lambda db: tables.put_team(db, greeting.team))
         session = _Session(local, server, settings, open_seal(greeting, settings.load_seal), greeting, deadline, counts)
         session.prepare_device()
         session.pull()  # first: a new revision must be higher than all known ones
@@ -86,13 +91,21 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
     return counts
 
 
+def check_team(greeting: Greeting, device: tables.Device | None) -> None:
+    """Check that a server has the team of this device. TeamError `other_team`: nothing may be sent there."""
+    if device is not None and (device.author != greeting.member or device.team not in ("", greeting.team)):
+        raise TeamError("other_team")
+
+
 def open_seal(greeting: Greeting, load_seal: Callable[[], Seal | None]) -> Seal | None:
     """Return the seal of a sealed team, checked against the value on the server; None for an open team."""
     if greeting.min_version > VERSION:
         raise TeamError("newer_schema")
-    if not greeting.is_sealed:
-        return None
     seal = load_seal()
+    if not greeting.is_sealed:
+        if seal is not None:  # whoever has the database could else switch the encryption off
+            raise TeamError("other_team", "this home has a team key, and the database says that the team is not sealed")
+        return None
     if seal is None:
         raise TeamError("no_key")
     if not seal.opens_check(greeting.key_check or b""):

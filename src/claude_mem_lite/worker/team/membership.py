@@ -32,7 +32,7 @@ from claude_mem_lite.team.entry import project_key
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal, load_seal, make_key, read_key, save_key
 from claude_mem_lite.team.server import Greeting, Server
-from claude_mem_lite.team.sync import open_seal
+from claude_mem_lite.team.sync import check_team, open_seal
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team.scheduler import new_id
@@ -99,14 +99,14 @@ def join(services: Services, url: str, *, deadline: Deadline) -> None:
         greeting = server.greeting()
     with closing(services.readers.open()) as db:
         present = tables.device(db)
-    if present is not None and present.author != greeting.member:
+    if present is not None and (present.author != greeting.member or present.team not in ("", greeting.team)):
         raise MemoryLiteError(
-            f"this home is {present.author}'s device of a team",
+            f"this home is {present.author}'s device of another team",
             "leave that team first: `claude-mem-lite team leave`",
         )
     save_address(services.home.team_address, address)
     if present is None:
-        device = tables.Device(new_id(), greeting.member, new_id(), "", services.clock())
+        device = tables.Device(new_id(), greeting.member, new_id(), "", services.clock(), greeting.team)
         write(services, lambda db: tables.put_device(db, device))
 
 
@@ -153,7 +153,15 @@ def received_ids(db: sqlite3.Connection, key: str | None = None) -> list[str]:
 def greet(services: Services, deadline: Deadline) -> Greeting:
     """Log in to the server and return the state of the team."""
     with Server.connect(address_of(services), deadline) as server:
-        return server.greeting()
+        return checked_greeting(services, server)
+
+
+def checked_greeting(services: Services, server: Server) -> Greeting:
+    """Return the state of the team. TeamError `other_team`: the server has another team than this home joined."""
+    greeting = server.greeting()
+    with closing(services.readers.open()) as db:
+        check_team(greeting, tables.device(db))
+    return greeting
 
 
 def address_of(services: Services) -> Address:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from claude_mem_lite.team.sync import SyncCounts, SyncSettings
 
 ADDRESS_VARIABLE = "CLAUDE_MEM_LITE_TEAM_URL"
-_NEEDS_USER = ("login", "insecure", "not_set_up", "newer_schema", "wrong_key", "no_key")
+_NEEDS_USER = ("login", "insecure", "not_set_up", "other_team", "newer_schema", "wrong_key", "no_key")
 """Reasons that go away only after somebody has done something."""
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)

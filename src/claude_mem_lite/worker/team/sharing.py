@@ -30,7 +30,15 @@ from claude_mem_lite.team.server import Server, TeamHit
 from claude_mem_lite.team.sync import open_seal
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
-from claude_mem_lite.worker.team.membership import address_of, greet, key_of, received_ids, remote_of, write
+from claude_mem_lite.worker.team.membership import (
+    address_of,
+    checked_greeting,
+    greet,
+    key_of,
+    received_ids,
+    remote_of,
+    write,
+)
 
 _MAX_PREVIEWED = 1_000
 
@@ -59,7 +67,9 @@ def unshare(services: Services, project: str) -> TeamShared:
 
     def end(db: sqlite3.Connection) -> None:
         outbox.withdraw(db, project=shared.key, now=services.clock())
-        memories.remove(db, received_ids(db, shared.key), services.clock())
+        gone = received_ids(db, shared.key)
+        memories.remove(db, gone, services.clock())
+        tables.drop_marks(db, gone)
         team_heads.clear_received(db, shared.key)
         tables.drop_cursors(db, shared.key)
         tables.unshare(db, shared.project)
@@ -114,7 +124,7 @@ def choose(services: Services, memory_id: str, choice: Choice) -> TeamChoice:
 def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
     """Send parked entries again, fetch damaged ones again, and try to apply all received ones that are parked."""
     with Server.connect(address_of(services), deadline) as server:
-        seal = open_seal(server.greeting(), lambda: load_seal(services.home.team_key))
+        seal = open_seal(checked_greeting(services, server), lambda: load_seal(services.home.team_key))
         with closing(services.readers.open()) as db:
             damaged = [entry for entry, reason in replica.parked(db) if reason == "bad_hash"]
         fetched = [_fetch_again(server, entry) for entry in damaged]
@@ -133,7 +143,7 @@ def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
 def search(services: Services, query: str, limit: int, *, deadline: Deadline) -> TeamHits:
     """Search the memories of all granted projects on the server."""
     with Server.connect(address_of(services), deadline) as server:
-        greeting = server.greeting()
+        greeting = checked_greeting(services, server)
         if greeting.is_sealed:
             return TeamHits((), is_sealed=True)
         vector = services.team.vector_of(query) if greeting.has_vectors else None

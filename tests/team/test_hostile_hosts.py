@@ -1,0 +1,94 @@
+"""Tests of `team/sync.py` against hosts that are not what they were: another team behind the address, a sealed team that
+says it is open, bodies that were exchanged, own memories that other devices take back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.store import team as tables
+from claude_mem_lite.team import outbox
+from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.team.seal import Seal
+from tests.support.fakes import NOW
+from tests.support.postgres import Database, PostgresServer, fresh_database
+from tests.support.team_sync import SyncedHome, Team, team_on
+
+FIX = "Close the cursor before the pool"
+DECISION = "Invoices are rounded per line"
+SEAL = Seal(b"k" * 32)
+
+
+@pytest.fixture
+def team(database: Database, tmp_path: Path) -> Iterator[Team]:
+    with team_on(database, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def sealed(database: Database, tmp_path: Path) -> Iterator[Team]:
+    with team_on(database, tmp_path, SEAL) as made:
+        yield made
+
+
+def refused(home: SyncedHome) -> str:
+    with pytest.raises(TeamError) as caught:
+        home.sync()
+    return caught.value.code
+
+
+def test_nothing_goes_to_another_team_behind_the_address(team: Team, postgres: PostgresServer, tmp_path: Path) -> None:
+    ana = team.home("ana")
+    ana.sync()
+    ana.team.decide(FIX)
+    (tmp_path / "other").mkdir()
+    with fresh_database(postgres) as other, team_on(other, tmp_path / "other") as another:
+        other.rows("update claude_mem_lite.team set id = 'other' returning id")
+        ana.address = another.invite("ana")
+        assert refused(ana) == "other_team"
+        assert another.entries() == []
+        assert other.rows("select * from claude_mem_lite.devices") == []
+
+
+def test_a_sealed_team_that_says_it_is_open_gets_no_text(sealed: Team) -> None:
+    ana = sealed.home("ana")
+    ana.sync()
+    ana.team.decide(FIX)
+    sealed.database.rows("update claude_mem_lite.team set is_sealed = false, key_check = null returning id")
+    assert refused(ana) == "other_team"
+    assert sealed.entries() == []
+
+
+def test_a_key_holds_back_text_from_an_open_team_at_the_first_synchronisation(sealed: Team) -> None:
+    ana = sealed.home("ana")
+    ana.team.decide(FIX)
+    sealed.database.rows("update claude_mem_lite.team set is_sealed = false, key_check = null returning id")
+    assert refused(ana) == "other_team"
+    assert sealed.entries() == []
+
+
+def test_a_sealed_body_under_another_memory_is_parked(sealed: Team) -> None:
+    ana, ben = sealed.home("ana"), sealed.home("ben")
+    ana.team.decide(FIX)
+    ana.team.decide(DECISION)
+    ana.sync()
+    sealed.database.rows(
+        "update claude_mem_lite.entries e set body = o.body, hash = o.hash from claude_mem_lite.entries o"
+        " where e.seq = 1 and o.seq = 2 returning 1"
+    )
+    assert ben.sync().parked == 1
+
+
+def test_the_end_of_sharing_on_one_device_destroys_nothing_that_another_device_made(team: Team) -> None:
+    laptop, desktop = team.home("ana", "laptop"), team.home("ana", "desktop")
+    made = desktop.team.decide(DECISION)
+    desktop.sync()
+    laptop.team.decide(FIX)
+    laptop.sync()
+    with atomic(laptop.db):
+        outbox.withdraw(laptop.db, project=team.key, now=NOW)
+        tables.unshare(laptop.db, made.project)
+    laptop.sync()
+    desktop.sync()
+    assert desktop.team.titles() == [DECISION]
