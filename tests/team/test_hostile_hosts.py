@@ -1,5 +1,5 @@
-"""Tests of `team/sync.py` against hosts that are not what they were: another team behind the address, a sealed team that
-says it is open, bodies that were exchanged, own memories that other devices take back."""
+"""Tests of `team/sync.py` against hosts that changed: another team behind the address, a sealed team that says it is
+open, exchanged bodies; and of what the end of sharing on one device does to others."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from claude_mem_lite.team import outbox
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal
 from tests.support.fakes import NOW
-from tests.support.postgres import Database, PostgresServer, fresh_database
+from tests.support.postgres import Database
 from tests.support.team_sync import SyncedHome, Team, team_on
 
 FIX = "Close the cursor before the pool"
@@ -38,17 +38,13 @@ def refused(home: SyncedHome) -> str:
     return caught.value.code
 
 
-def test_nothing_goes_to_another_team_behind_the_address(team: Team, postgres: PostgresServer, tmp_path: Path) -> None:
+def test_nothing_goes_to_another_team_behind_the_address(team: Team) -> None:
     ana = team.home("ana")
     ana.sync()
     ana.team.decide(FIX)
-    (tmp_path / "other").mkdir()
-    with fresh_database(postgres) as other, team_on(other, tmp_path / "other") as another:
-        other.rows("update claude_mem_lite.team set id = 'other' returning id")
-        ana.address = another.invite("ana")
-        assert refused(ana) == "other_team"
-        assert another.entries() == []
-        assert other.rows("select * from claude_mem_lite.devices") == []
+    team.database.rows("update claude_mem_lite.team set id = 'other' returning id")
+    assert refused(ana) == "other_team"
+    assert team.entries() == []
 
 
 def test_a_sealed_team_that_says_it_is_open_gets_no_text(sealed: Team) -> None:

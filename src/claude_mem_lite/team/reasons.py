@@ -38,7 +38,7 @@ _TEXTS: dict[Reason, tuple[str, str]] = {
     "not_set_up": ("the database has no team", "whoever may create tables runs `claude-mem-lite team init URL`"),
     "other_team": (
         "the database is not that of the team which this home joined, so nothing was sent",
-        "ask the administrator; to change the team, run `claude-mem-lite team leave`, then `claude-mem-lite team join URL`",
+        "ask the administrator; to change the team: `claude-mem-lite team leave`, then `claude-mem-lite team join URL`",
     ),
     "newer_schema": ("the team's database was set up by a newer version", "upgrade claude-mem-lite"),
     "no_grant": (

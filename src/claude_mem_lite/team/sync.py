@@ -81,9 +81,10 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
         with local.read() as db:
             device = tables.device(db)
         check_team(greeting, device)
+        seal = open_seal(greeting, settings.load_seal)
         if device is not None and not device.team:
             local.write(lambda db: tables.put_team(db, greeting.team))
-        session = _Session(local, server, settings, open_seal(greeting, settings.load_seal), greeting, deadline, counts)
+        session = _Session(local, server, settings, seal, greeting, deadline, counts)
         session.prepare_device()
         session.pull()  # first: a new revision must be higher than all known ones
         session.fill_outbox()
