@@ -11,6 +11,7 @@ from claude_mem_lite.db import backup_files, file_swap
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.install.purge import is_data_folder, is_own_name, purge
 from claude_mem_lite.paths import Home
+from claude_mem_lite.team.secret_files import write_secret
 
 
 def filled(home: Home) -> Home:
@@ -18,6 +19,9 @@ def filled(home: Home) -> Home:
     home.memory_db.write_text("x")
     home.synonyms.write_text("")
     home.api_key.write_text("sk-none")
+    for path in (home.team_address, home.team_admin_address, home.team_key):
+        write_secret(path, "a secret")
+    (home.root / ".team-url.0123456789abcdef").write_text("a secret")
     aside = home.root / "damaged-20260101T000000Z-2"
     aside.mkdir()
     (aside / "memory.db-wal").write_text("x")

@@ -9,7 +9,7 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.knowledge import forget
 from claude_mem_lite.models import Location
-from claude_mem_lite.store import memories, retirements
+from claude_mem_lite.store import memories, retirements, team_heads
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import marks
 from claude_mem_lite.store.team import Choice, Share
@@ -293,3 +293,13 @@ def test_parked_entries_block_no_others_and_are_sent_again_on_request(ana: TeamH
 def test_words_for_search_come_from_the_body(ana: TeamHome, tmp_path: Path) -> None:
     ana.decide(f"Use pnpm beside {tmp_path.name}")
     assert "Use pnpm" in outbox.words_of(ana.push()[0].body or "")
+
+
+def test_a_memory_counts_as_sent_only_when_the_server_has_it(ana: TeamHome) -> None:
+    ana.decide("Use pnpm for the shop")
+    ana.fill()
+    assert [item.is_sent for item in ana.preview().would_send] == [False]
+    assert team_heads.counts_by_project(ana.db) == {KEY: (0, 0)}
+    ana.push()
+    assert [item.is_sent for item in ana.preview().would_send] == [True]
+    assert team_heads.counts_by_project(ana.db) == {KEY: (1, 0)}

@@ -79,6 +79,10 @@ class TeamCalls(BaseClient):
         """Store the key of a sealed team, checked against the server."""
         return read(responses.team.TeamStatus, self._post("/api/team/key", {"key": key}, timeout_s=SERVER_TIMEOUT_S))
 
+    def team_memory(self, memory_id: str) -> responses.team.TeamChoice:
+        """Return the user's choice about one memory, and why it stays here if it does."""
+        return read(responses.team.TeamChoice, self._get(f"/api/team/memories/{quoted(memory_id)}"))
+
     def team_choice(self, memory_id: str, choice: str) -> responses.team.TeamChoice:
         """Share one memory by hand, or keep it here."""
         return read(

@@ -46,6 +46,9 @@ _OWN_NAMES = (
     "config.toml",
     "synonyms.toml",
     "api-key",
+    "team-url",
+    "team-admin-url",
+    "team-key",
     "backups",
     "restore.json",
     "replacing.json",
@@ -58,6 +61,8 @@ _QUARANTINE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")
 """Folders in which a replaced database is kept."""
 _UNFINISHED = re.compile(rf"(.+)\.new{_LOG}")
 """Unfinished files of a killed worker."""
+_UNFINISHED_SECRET = re.compile(r"\.(team-[a-z-]+)\.[0-9a-f]{16}")
+"""Unfinished file with a password or a key of a team."""
 _LINK_TO_PAGE = re.compile(r"ui-\d+\.html")
 """File that a killed `ui` leaves."""
 _OWN_NAMES_IN = {
@@ -71,7 +76,7 @@ _QUARANTINED = re.compile(rf"(?:inbox|memory)\.db{_LOG}")
 
 def is_own_name(name: str) -> bool:
     """Return whether a name in the home belongs to this package."""
-    unfinished = _UNFINISHED.fullmatch(name)
+    unfinished = _UNFINISHED.fullmatch(name) or _UNFINISHED_SECRET.fullmatch(name)
     is_generated = _QUARANTINE.fullmatch(name) or _LINK_TO_PAGE.fullmatch(name)
     return name in _OWN_NAMES or bool(unfinished and unfinished[1] in _OWN_NAMES) or bool(is_generated)
 

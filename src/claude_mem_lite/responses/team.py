@@ -202,11 +202,12 @@ class TeamLeft(Response):
 
 @response
 class TeamChoice(Response):
-    """Result of `share` and `keep`."""
+    """Choice of the user about one memory: the result of `share` and `keep`, and the state on the memory's page."""
 
     id: str = ""
     title: str = ""
     choice: str = ""
+    """`share`, `keep`, or '' without a choice."""
     reason: str = ""
     """Reason why the memory stays here all the same; '' if it may go."""
 

@@ -291,6 +291,15 @@ def sent_behind(db: sqlite3.Connection, positions: Mapping[tuple[str, str], int]
     return found
 
 
+def is_unsent(db: sqlite3.Connection, key: LogKey) -> bool:
+    """Return whether an entry of this device is not on the server yet."""
+    row = db.execute(
+        """select 1 from team_log where project = :project and device = :device and seq = :seq and state <> 'sent'""",
+        key._asdict(),
+    ).fetchone()
+    return row is not None
+
+
 def mark_sent(db: sqlite3.Connection, entries: Iterable[PushedEntry]) -> None:
     """Record that the server has these entries."""
     db.executemany(

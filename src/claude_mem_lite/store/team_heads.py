@@ -183,7 +183,11 @@ def clear_received(db: sqlite3.Connection, project: str) -> None:
 def counts_by_project(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
     """Return the numbers of sent and of received memories by project key."""
     rows = db.execute(
-        """select project, sum(state = 'own' and op = 'put') as sent, sum(state = 'applied') as received
+        """select project, sum(state = 'applied') as received,
+             sum(state = 'own' and op = 'put' and not exists (
+               select 1 from team_log where team_log.project = team_heads.project
+                 and team_log.device = team_heads.device and team_log.seq = team_heads.seq and team_log.state <> 'sent'
+             )) as sent
            from team_heads group by project"""
     )
     return {row["project"]: (int(row["sent"]), int(row["received"])) for row in rows}

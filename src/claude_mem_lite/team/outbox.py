@@ -152,8 +152,7 @@ def preview(
                 held.setdefault(found.verdict.code, []).append(memory.id)
             elif len(bodies) < limit:
                 assert found.body is not None
-                is_sent = found.head is not None and found.head.op == "put" and found.head.body == found.body
-                bodies.append(PreviewedBody(memory, found.body, is_sent))
+                bodies.append(PreviewedBody(memory, found.body, _is_sent(db, found.head, found.body)))
             else:
                 more += 1
     groups = [
@@ -162,10 +161,15 @@ def preview(
     return Preview(tuple(bodies), tuple(sorted(groups, key=lambda group: (-group.memories, group.code))), more)
 
 
+def _is_sent(db: sqlite3.Connection, head: Head | None, body: str) -> bool:
+    """Return whether the server has this very body."""
+    return head is not None and head.op == "put" and head.body == body and not tables.is_unsent(db, head.key)
+
+
 def decide_one(
     db: sqlite3.Connection, memory: Memory, *, is_excluded: IsExcluded, user_home: str | None = None
 ) -> Verdict:
-    """Return the decision about one memory, as `team share ID` shows it."""
+    """Return the decision about one memory, as `share ID` shows it."""
     device = tables.device(db)
     if device is None:
         return Verdict("not_shared")

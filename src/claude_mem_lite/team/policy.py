@@ -54,7 +54,7 @@ _SENTENCES: dict[Code, str] = {
     "private": "it has the tag `private`",
     "scope": "it holds beyond the project",
     "kind": "preferences, corrections and failures are never shared",
-    "by_hand": "its kind is shared only by hand: `claude-mem-lite team share ID`",
+    "by_hand": "its kind is shared only by hand: `claude-mem-lite share ID`",
     "origin": "its text comes from a page, a tool, a command or an import",
     "team": "it comes from the team",
     "received": "it is your version of a teammate's memory, shared only by hand",

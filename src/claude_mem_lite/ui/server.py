@@ -30,6 +30,7 @@ from claude_mem_lite.ui.pages.health import health
 from claude_mem_lite.ui.pages.lists import lessons, projects, quarantine, search
 from claude_mem_lite.ui.pages.memory import memory
 from claude_mem_lite.ui.pages.session import session, turn
+from claude_mem_lite.ui.pages.team import TEAM_ACTIONS, team, team_preview
 from claude_mem_lite.ui.templating import Action, Asked, Part, render
 
 Answer = TypeVar("Answer")
@@ -64,6 +65,8 @@ _PARTS: Mapping[str, Part] = {
     "/lessons": lessons,
     "/quarantine": quarantine,
     "/projects": projects,
+    "/team": team,
+    "/team/preview": team_preview,
 }
 """By the path in the address bar; a page is the shell with its part in it."""
 
@@ -99,7 +102,7 @@ def make_app(
     ]
     for path, part in _PARTS.items():
         routes += [Route(path, page), Route(f"/part{path}", _showing(client, part, folder))]
-    actions = {**MEMORY_ACTIONS, **LESSON_ACTIONS, **PROJECT_ACTIONS, **HEALTH_ACTIONS}
+    actions = {**MEMORY_ACTIONS, **LESSON_ACTIONS, **PROJECT_ACTIONS, **TEAM_ACTIONS, **HEALTH_ACTIONS}
     routes += [Route(f"/do/{name}", _doing(client, do), methods=["POST"]) for name, do in actions.items()]
     routes += [Route(f"/{place}/{{unknown:path}}", _nothing) for place in ("static", "part", "do")]
     routes.append(Route("/{unknown:path}", page))

@@ -65,6 +65,7 @@ def test_to_every_page(page: Page) -> None:
     for key, path in {
         "c": "/context",
         "p": "/projects",
+        "t": "/team",
         "q": "/quarantine",
         "h": "/health",
         "s": "/search",

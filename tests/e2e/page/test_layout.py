@@ -16,6 +16,7 @@ PAGES = (
     "/search?query=local+day",
     "/context",
     "/projects",
+    "/team",
     "/quarantine",
     "/health",
     "/memories/1st",
@@ -99,7 +100,7 @@ def test_in_a_narrow_window_the_pages_are_one_row(browser: Browser, served: Serv
         expect(page.locator('header nav a[aria-current="page"]')).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("path", ["/", "/search", "/context", "/projects", "/quarantine", "/health"])
+@pytest.mark.parametrize("path", ["/", "/search", "/context", "/projects", "/team", "/quarantine", "/health"])
 def test_an_empty_home_is_explained_on_every_page(browser: Browser, nothing: Served, path: str) -> None:
     with opened(browser, nothing, path, size=NARROW) as page:
         keep(page, path, "empty")

@@ -106,7 +106,7 @@ def preview(project: str, as_json: bool) -> None:
     if not found.memories:
         click.echo("Nothing would be sent.")
     for held in found.held_back:
-        click.echo(f"{counted(held.memories, 'memory', 'memories')} stay here: {plain(held.reason)}")
+        click.echo(f"{counted(held.memories, 'memory stays', 'memories stay')} here: {plain(held.reason)}")
 
 
 @click.command(short_help="Log in and show the state.")

@@ -27,6 +27,7 @@ Name = Literal[
     "lessons",
     "model",
     "spend",
+    "team",
     "inbox.db",
     "memory.db",
     "word index",

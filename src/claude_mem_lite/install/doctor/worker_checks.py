@@ -11,6 +11,7 @@ from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import ensure_worker, worker_interpreter
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install.doctor.check import FIX, Check
+from claude_mem_lite.install.doctor.team_checks import check_team
 from claude_mem_lite.paths import Home, current_folder
 from claude_mem_lite.responses.status import Health
 from claude_mem_lite.text import counted
@@ -37,6 +38,7 @@ def check_worker(home: Home, *, online: bool = False) -> Sequence[Check]:
             *_check_model(home, client, health, online=online),
             *_check_spend(health),
             *_check_backing_up(health),
+            *(check_team(home, client, online=online) if health.version == __version__ else []),
         ]
     except MemoryLiteError as error:
         return [Check("worker", "fail", error.message, error.next_step)]

@@ -132,6 +132,14 @@ def owner(db: sqlite3.Connection, kinds: tuple[MarkKind, ...], value: str) -> st
     return str(row["project"]) if row else ""
 
 
+def remotes(db: sqlite3.Connection) -> dict[str, str]:
+    """Return the project of every known remote, the last seen project for a remote of several."""
+    rows = db.execute(
+        "select value, project from project_marks where kind = 'remote' and value <> '' order by last_seen_at"
+    )
+    return {row["value"]: row["project"] for row in rows}
+
+
 def is_known(db: sqlite3.Connection, project: str) -> bool:
     """Return True if a project has this id."""
     return db.execute("select 1 from projects where id = ?", (project,)).fetchone() is not None

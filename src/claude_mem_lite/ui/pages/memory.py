@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import MAX_TEXT_LENGTH
 from claude_mem_lite.responses.memories import CodeFreshness, MemoryRecord
+from claude_mem_lite.responses.team import TeamChoice
 from claude_mem_lite.ui.actions import mark_of, said
 from claude_mem_lite.ui.repeated_text import title_and_more
 from claude_mem_lite.ui.templating import MAX_SHOWN, Asked, View, render, shortened
@@ -37,7 +39,13 @@ def memory(asked: Asked) -> str:
         freshness=_FRESHNESS.get(freshness.verdict, ""),
         reasons=freshness.reasons,
         mark=mark_of(record),
+        choice=_team_choice(asked.client, record.id),
     )
+
+
+def _team_choice(client: Client, memory_id: str) -> TeamChoice | None:
+    """Return whether a memory goes to the team; None outside of a team."""
+    return client.team_memory(memory_id) if client.team_status(check=False).is_joined else None
 
 
 def _shown(record: MemoryRecord, *, verdict: str, has_prompt: bool) -> View:

@@ -8,7 +8,8 @@ const pending = document.getElementById("pending");
 const live = document.getElementById("live");
 const help = document.getElementById("help");
 const question = document.getElementById("question");
-const GO = {f: "/", c: "/context", p: "/projects", l: "/lessons", q: "/quarantine", h: "/health", s: "/search"};
+const GO = {f: "/", c: "/context", p: "/projects", l: "/lessons", q: "/quarantine", h: "/health", s: "/search",
+  t: "/team"};
 const GONE = "The server of this page is gone: run `claude-mem-lite ui` again.";
 const CODE = /^[\w-]{43}$/;
 const TYPED_MS = 120;
@@ -18,7 +19,7 @@ const MAX_LEFT = 20;
 const DELAY_S = 10;
 // Titles of pages are kept by the browser for long: none of them tells what is remembered.
 const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", lessons: "Lessons",
-  quarantine: "Quarantine", health: "Health", memories: "A memory", sessions: "A session", turns: "A turn"};
+  quarantine: "Quarantine", health: "Health", memories: "A memory", sessions: "A session", turns: "A turn", team: "Team"};
 
 let shown = 0;
 let typing = 0;

@@ -180,6 +180,13 @@ def repair(services: Running) -> TeamRepaired:
     return sharing.repair(services, deadline=Deadline.after(SYNC_S))
 
 
+@router.get("/memories/{memory}")
+def choice(memory: str, services: Running) -> TeamChoice:
+    from claude_mem_lite.worker.team import sharing
+
+    return sharing.choice(services, memory)
+
+
 @router.post("/memories/{memory}")
 def choose(memory: str, wanted: Choose, services: Running) -> TeamChoice:
     from claude_mem_lite.worker.team import sharing

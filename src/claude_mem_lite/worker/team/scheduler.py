@@ -43,6 +43,14 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
+def next_pause_s(last_s: float, code: str, limits: Limits, *, has_work: bool) -> float:
+    """Return the pause after a synchronisation: short with work, else twice the last one, up to the longest; the
+    longest after a failure that needs somebody."""
+    if code in _NEEDS_USER:
+        return limits.team_max_pause_s
+    return limits.team_min_pause_s if has_work else min(last_s * 2, limits.team_max_pause_s)
+
+
 @dataclass(frozen=True, slots=True)
 class SyncState:
     """Result of the last synchronisation of this worker."""
@@ -219,11 +227,7 @@ class TeamSync:
             self._finish(state, has_work)
 
     def _finish(self, state: SyncState, has_work: bool) -> None:
-        longest, shortest = self._limits.team_max_pause_s, self._limits.team_min_pause_s
-        if state.code in _NEEDS_USER:
-            self._pause_s = longest
-        else:
-            self._pause_s = shortest if has_work else min(self._pause_s * 2, longest)
+        self._pause_s = next_pause_s(self._pause_s, state.code, self._limits, has_work=has_work)
         with self._done:
             self._state = state
             self._due_at = time.monotonic() + self._pause_s

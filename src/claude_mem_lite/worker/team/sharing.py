@@ -2,9 +2,11 @@
 
 The API imports this module when a command needs it: it imports the driver of PostgreSQL."""
 
+import os
 import sqlite3
 from contextlib import closing
 
+from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.responses.team import (
@@ -19,7 +21,7 @@ from claude_mem_lite.responses.team import (
 )
 from claude_mem_lite.store import memories, team_heads
 from claude_mem_lite.store import team as tables
-from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.store.team import Choice, Share
 from claude_mem_lite.team import outbox, replica
 from claude_mem_lite.team.body import read_body
@@ -52,7 +54,14 @@ def share(services: Services, project: str, *, handoffs: bool, deadline: Deadlin
             f"{project} is excluded by the settings, so nothing of it is shared",
             "take it out of `exclude` first",
         )
-    marked = write(services, lambda db: tables.share(db, shared))
+    location = find_location(project) if _is_folder(project) else None
+
+    def begin(db: sqlite3.Connection) -> int:
+        if location is not None and not marks.is_known(db, shared.project):  # no session has worked there yet
+            marks.note(db, lookup.recognise(db, location), services.clock())
+        return tables.share(db, shared)
+
+    marked = write(services, begin)
     services.team.request()
     return _shared(services, shared, is_shared=True, marked=marked)
 
@@ -84,7 +93,7 @@ def preview(services: Services, project: str, *, deadline: Deadline) -> TeamPrev
     """Return everything that would leave this device: of all shared projects, or of one, shared or not."""
     with closing(services.readers.open()) as db:
         known = tables.shares(db)
-        id_ = lookup.find(db, project) if project else ""
+        id_ = _id_of(db, project) if project else ""
         chosen = next((share for share in known if share.project == id_), None)
     if project and chosen is None:
         chosen = _share_of(services, project, handoffs=False, deadline=deadline, needs_grant=False)
@@ -121,6 +130,15 @@ def choose(services: Services, memory_id: str, choice: Choice) -> TeamChoice:
     return chosen
 
 
+def choice(services: Services, memory_id: str) -> TeamChoice:
+    """Return the user's choice about one memory, and the reason why the memory stays here if it does."""
+    with closing(services.readers.open()) as db:
+        memory = memories.get(db, memory_id)
+        verdict = outbox.decide_one(db, memory, is_excluded=services.team.is_excluded)
+        reason = "" if verdict.may_go else verdict.reason
+        return TeamChoice(memory.id, memory.title, tables.choice_of(db, memory.id) or "", reason)
+
+
 def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
     """Send parked entries again, fetch damaged ones again, and try to apply all received ones that are parked."""
     with Server.connect(address_of(services), deadline) as server:
@@ -155,7 +173,7 @@ def _share_of(
     services: Services, project: str, *, handoffs: bool, deadline: Deadline, needs_grant: bool = True
 ) -> Share:
     with closing(services.readers.open()) as db:
-        id_ = lookup.find(db, project)
+        id_ = _id_of(db, project)
         if tables.device(db) is None:
             raise MemoryLiteError("this home is in no team", "join one with `claude-mem-lite team join`")
     remote = remote_of(services, project)
@@ -164,6 +182,16 @@ def _share_of(
     if needs_grant and key not in greeting.projects:
         raise TeamError("no_grant", remote)
     return Share(id_, remote, key, handoffs, services.clock())
+
+
+def _id_of(db: sqlite3.Connection, project: str) -> str:
+    """Return the id of a project that the user named, also of a folder in which no session has worked yet."""
+    return lookup.locate(db, project).project if _is_folder(project) else lookup.find(db, project)
+
+
+def _is_folder(project: str) -> bool:
+    """Return whether the user named a folder: a name is never a folder, whatever the worker's own folder holds."""
+    return os.path.isabs(project) and os.path.isdir(project)
 
 
 def _shared(services: Services, shared: Share, *, is_shared: bool, marked: int = 0) -> TeamShared:

@@ -3,23 +3,23 @@
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.responses.team import ParkedEntry, TeamAuthor, TeamProject, TeamStatus
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store import team_heads
-from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.team import outbox, replica
 from claude_mem_lite.team.entry import Entry
 from claude_mem_lite.team.reasons import TeamError, next_step_of
-from claude_mem_lite.team.seal import load_seal
+from claude_mem_lite.team.seal import Seal, load_seal
 from claude_mem_lite.team.server import Server
 from claude_mem_lite.team.sync import open_seal
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
-from claude_mem_lite.worker.team.membership import address_of, checked_greeting
+from claude_mem_lite.worker.team.membership import address_of, checked_greeting, key_of
 
 _MAX_PARKED = 50
 
@@ -33,6 +33,7 @@ class _Login:
     granted: Mapping[str, str] = field(default_factory=dict)
     """Names of the granted projects by key."""
     positions: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    seal: Seal | None = None
     code: str = ""
     message: str = ""
     next_step: str = ""
@@ -60,7 +61,7 @@ def team_status(services: Services, *, check: bool, deadline: Deadline) -> TeamS
             waiting_out=tables.count_waiting(db),
             waiting_in=_waiting_in(db, device.id, login.positions),
             parked=_parked(db),
-            projects=_projects(db, login.granted),
+            projects=_projects(db, login),
             authors=tuple(
                 TeamAuthor(count.author, count.memories, time_to_text(count.last_at))
                 for count in team_heads.authors(db)
@@ -77,14 +78,24 @@ def _log_in(services: Services, deadline: Deadline) -> _Login:
         with Server.connect(address_of(services), deadline) as server:
             greeting = checked_greeting(services, server)
             is_reached, is_sealed = True, greeting.is_sealed
-            open_seal(greeting, lambda: load_seal(services.home.team_key))
-            return _Login(True, greeting.is_sealed, greeting.projects, server.positions())
+            seal = open_seal(greeting, lambda: load_seal(services.home.team_key))
+            return _Login(True, greeting.is_sealed, greeting.projects, server.positions(), seal)
     except MemoryLiteError as error:
-        code = error.code if isinstance(error, TeamError) else "failed"
-        return _Login(is_reached, is_sealed, code=code, message=error.message, next_step=error.next_step)
+        return replace(_failed(error), is_reached=is_reached, is_sealed=is_sealed)
+
+
+def _failed(error: MemoryLiteError) -> _Login:
+    code = error.code if isinstance(error, TeamError) else "failed"
+    return _Login(code=code, message=error.message, next_step=error.next_step)
 
 
 def _last_round(services: Services) -> _Login:
+    """Return the result of the last synchronisation, or why the next one cannot begin; asks no server."""
+    try:
+        address_of(services)
+        load_seal(services.home.team_key)
+    except MemoryLiteError as error:
+        return _failed(error)
     state = services.team.state
     return _Login(code=state.code, message=state.message, next_step=state.next_step)
 
@@ -108,18 +119,20 @@ def _parked_entry(entry: Entry, reason: str, direction: str) -> ParkedEntry:
     return ParkedEntry(entry.uid, direction, entry.device, entry.seq, entry.author, reason, next_step_of(reason))
 
 
-def _projects(db: sqlite3.Connection, granted: Mapping[str, str]) -> tuple[TeamProject, ...]:
+def _projects(db: sqlite3.Connection, login: _Login) -> tuple[TeamProject, ...]:
     shares = {share.key: share for share in tables.shares(db)}
+    here = {key_of(remote, login.seal): project for remote, project in marks.remotes(db).items()}
     counts = team_heads.counts_by_project(db)
     found = []
-    for key in sorted({*granted, *shares}):
+    for key in sorted({*login.granted, *shares}):
         share = shares.get(key)
+        project = share.project if share else here.get(key, "")
         found.append(
             TeamProject(
-                name=lookup.name_of(db, share.project) if share else granted.get(key, ""),
-                project=share.project if share else "",
+                name=lookup.name_of(db, project) if project else login.granted.get(key, ""),
+                project=project,
                 key=key,
-                is_granted=key in granted,
+                is_granted=key in login.granted,
                 is_shared=share is not None,
                 handoffs=share is not None and share.handoffs,
                 sent=counts.get(key, (0, 0))[0],
