@@ -62,7 +62,9 @@ def test_a_server_that_fails_is_asked_less_and_less() -> None:
     assert pauses(LIMITS, "unreachable", 5) == [60, 120, 240, 480, 600, 600]
 
 
-@pytest.mark.parametrize("code", ["login", "insecure", "not_set_up", "newer_schema", "wrong_key", "no_key"])
+@pytest.mark.parametrize(
+    "code", ["login", "insecure", "not_set_up", "other_team", "newer_schema", "wrong_key", "no_key"]
+)
 def test_a_failure_that_needs_somebody_waits_for_ten_minutes_at_once(code: str) -> None:
     assert next_pause_s(60, code, LIMITS, has_work=False) == 600
 
@@ -108,6 +110,15 @@ def test_while_memory_is_off_nothing_is_synchronised(joined: Services, home: Hom
     with pytest.raises(MemoryLiteError, match="claude-mem-lite on"):
         joined.team.wait_for_round(WAIT_S)
     home.off_switch.unlink()
+    assert joined.team.wait_for_round(WAIT_S).rounds > before
+
+
+def test_while_the_home_leaves_no_synchronisation_begins(joined: Services) -> None:
+    with joined.team.held(WAIT_S):
+        before = joined.team.state.rounds
+        joined.team.request()
+        assert joined.passes.wait_until_idle(WAIT_S)
+        assert joined.team.state.rounds == before
     assert joined.team.wait_for_round(WAIT_S).rounds > before
 
 

@@ -5,7 +5,7 @@ The API imports this module when a command needs it: it imports the driver of Po
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -126,10 +126,24 @@ def leave(services: Services, *, purge: bool, deadline: Deadline) -> TeamLeft:
         device = tables.device(db)
     if device is None and not services.home.team_address.exists():
         raise MemoryLiteError("this home is in no team")
-    purged = 0
-    if purge and device is not None:
-        with Server.connect(address_of(services), deadline) as server:
-            purged = server.remove_device(device.id)
+    with ExitStack() as held:
+        if purge:  # a synchronisation between both steps would send again under a new device id
+            held.enter_context(services.team.held(deadline.left_s()))
+        purged = _purge(services, device.id, deadline) if purge and device is not None else 0
+        forgotten = _clear(services)
+    services.render_all()
+    return TeamLeft(purged, forgotten)
+
+
+def _purge(services: Services, device: str, deadline: Deadline) -> int:
+    """Remove from the team what a device sent; return the number of memories."""
+    with Server.connect(address_of(services), deadline) as server:
+        checked_greeting(services, server)
+        return server.remove_device(device)
+
+
+def _clear(services: Services) -> int:
+    """Remove everything of the team from this home; return the number of received memories."""
 
     def clear(db: sqlite3.Connection) -> int:
         gone = received_ids(db)
@@ -140,8 +154,7 @@ def leave(services: Services, *, purge: bool, deadline: Deadline) -> TeamLeft:
     forgotten = write(services, clear)
     for path in (services.home.team_address, services.home.team_key):
         path.unlink(missing_ok=True)
-    services.render_all()
-    return TeamLeft(purged, forgotten)
+    return forgotten
 
 
 def received_ids(db: sqlite3.Connection, key: str | None = None) -> list[str]:

@@ -8,8 +8,8 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -113,6 +113,7 @@ class TeamSync:
         self._pause_s = limits.team_min_pause_s
         self._due_at = 0.0
         self._is_requested = False
+        self._is_held = False
         shutdown.on_stop(self._notify)
 
     @property
@@ -147,6 +148,20 @@ class TeamSync:
             if self._state.rounds < wanted:
                 raise MemoryLiteError("the synchronisation is not done yet", "`claude-mem-lite team status` shows it")
             return self._state
+
+    @contextmanager
+    def held(self, timeout_s: float) -> Iterator[None]:
+        """Wait for the end of a running synchronisation, and start none for as long as the block lasts."""
+        with self._done:
+            self._is_held, running = True, self._thread
+        try:
+            if running is not None:
+                running.join(timeout_s)
+                if running.is_alive():
+                    raise MemoryLiteError("a synchronisation is running", "try again in two minutes")
+            yield
+        finally:
+            self._is_held = False
 
     def local(self) -> LocalDatabase:
         """Return the local database for a caller in another thread than the job thread."""
@@ -186,9 +201,12 @@ class TeamSync:
         left_s = self._due_at - time.monotonic()
         if left_s > 0 and not self._is_requested and not (self._is_early_due() and tables.has_marks(db)):
             return left_s
-        self._is_requested = False
-        self._thread = threading.Thread(target=self._run, name="team sync", daemon=True)
-        self._thread.start()
+        with self._done:
+            if self._is_held:
+                return None
+            self._is_requested = False
+            self._thread = threading.Thread(target=self._run, name="team sync", daemon=True)
+            self._thread.start()
         return None
 
     def _is_early_due(self) -> bool:

@@ -9,6 +9,7 @@ from contextlib import closing
 from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.knowledge.quarantine import checked_save
 from claude_mem_lite.responses.team import (
     HeldBack,
     PreviewedMemory,
@@ -23,9 +24,9 @@ from claude_mem_lite.store import memories, team_heads
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.store.team import Choice, Share
-from claude_mem_lite.team import outbox, replica
-from claude_mem_lite.team.body import read_body
-from claude_mem_lite.team.entry import Entry
+from claude_mem_lite.team import outbox, received, replica
+from claude_mem_lite.team.body import memory_of, read_body
+from claude_mem_lite.team.entry import Entry, is_name
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import load_seal
 from claude_mem_lite.team.server import Server, TeamHit
@@ -206,19 +207,22 @@ def _fetch_again(server: Server, entry: Entry) -> Entry | None:
 
 
 def _hit_row(hit: TeamHit, project: str) -> TeamHitRow | None:
-    """Return a hit for the user; None if its body cannot be read."""
+    """Return a hit for the user, with its text as a receiver would store it; None for a body that cannot be read, and
+    for one that would wait in quarantine: agents read the answer too."""
     try:
-        body = read_body(hit.body)
+        memory = checked_save(memory_of(read_body(hit.body), received.id_of(hit.uid), "", hit.author))
     except TeamError:
+        return None
+    if memory.status == "quarantined" or not is_name(hit.author):
         return None
     return TeamHitRow(
         hit.uid,
         project,
-        body.kind,
-        body.title,
-        body.summary,
+        memory.kind,
+        memory.title,
+        memory.summary,
         hit.author,
-        time_to_text(body.created_at),
+        time_to_text(memory.created_at),
         round(hit.score, 4),
-        body.facts,
+        memory.facts,
     )
