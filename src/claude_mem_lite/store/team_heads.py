@@ -180,6 +180,18 @@ def clear_received(db: sqlite3.Connection, project: str) -> None:
     db.execute(f"delete from team_heads where {is_received}", {"project": project})
 
 
+def keep_apart(db: sqlite3.Connection, source: str, target: str) -> None:
+    """Before a merge of a shared project with another one, keep the other one's memories back: nobody asked to send
+    them. A choice of the user stays."""
+    db.execute(
+        """insert or ignore into team_choices (memory, choice)
+           select id, 'keep' from memories where project in (:source, :target)
+             and exists (select 1 from team_shares where project in (:source, :target))
+             and project not in (select project from team_shares)""",
+        {"source": source, "target": target},
+    )
+
+
 def counts_by_project(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
     """Return the numbers of sent and of received memories by project key."""
     rows = db.execute(
