@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from claude_mem_lite.team.sync import SyncCounts, SyncSettings
 
 ADDRESS_VARIABLE = "CLAUDE_MEM_LITE_TEAM_URL"
+MAX_ASKERS = 8
+"""Maximum of commands that wait for the server at a time: they use the threads that all commands share."""
 _NEEDS_USER = ("login", "insecure", "not_set_up", "other_team", "newer_schema", "wrong_key", "no_key")
 """Reasons that go away only after somebody has done something."""
 Result = TypeVar("Result")
@@ -114,6 +116,7 @@ class TeamSync:
         self._due_at = 0.0
         self._is_requested = False
         self._is_held = False
+        self._askers = threading.BoundedSemaphore(MAX_ASKERS)
         shutdown.on_stop(self._notify)
 
     @property
@@ -148,6 +151,16 @@ class TeamSync:
             if self._state.rounds < wanted:
                 raise MemoryLiteError("the synchronisation is not done yet", "`claude-mem-lite team status` shows it")
             return self._state
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Take one of the few places for commands that wait for the server. MemoryLiteError: all are taken."""
+        if not self._askers.acquire(blocking=False):
+            raise MemoryLiteError("many commands wait for the team's database already", "try again in a minute")
+        try:
+            yield
+        finally:
+            self._askers.release()
 
     @contextmanager
     def held(self, timeout_s: float) -> Iterator[None]:
