@@ -7,21 +7,19 @@ worked on the project, with the branch of the session in its HEAD, and the files
 committed, by which the product looks for what matters as well."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from benchmarks.injection_worker import MovedClock, send_hook, served
-from benchmarks.sightings import PastSession, Tree, past_sessions, tree_at, write_tree
+from benchmarks.injection_worker import MovedClock, served
+from benchmarks.sightings import Tree, past_sessions, tree_at, write_tree
 from benchmarks.transcripts import Data
+from benchmarks.walked_home import WalkedHome, ended_at
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Wanted, Where
-from claude_mem_lite.client.worker_process import wait_until
-from claude_mem_lite.deadline import Deadline
-from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
-from claude_mem_lite.models import WORK_KINDS, JsonObject
+from claude_mem_lite.models import WORK_KINDS
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.context import ContextResponse
 from claude_mem_lite.responses.memories import MemoryRecord
@@ -30,9 +28,7 @@ from claude_mem_lite.timestamps import utc_now
 FIRST = 10
 """How many sessions are only remembered."""
 NEWEST = 50
-_REMOTE = "https://example.com/recorded/project.git"
-_BATCH_BYTES = 2 * 1024 * 1024
-_DRAIN_S = 600.0
+REMOTE = "https://example.com/recorded/project.git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +83,18 @@ class Walk:
     def __init__(self, data: Data, folder: Path, budgets: Sequence[int] = ()) -> None:
         self.listed = _listed(data)
         self.past = {session.id: session for session in past_sessions(data, utc_now())}
-        self._roots = sorted({turn.cwd for one in self.past.values() for turn in one.turns}, key=len, reverse=True)
+        folders = sorted({turn.cwd for one in self.past.values() for turn in one.turns}, key=len, reverse=True)
         self._budgets = budgets
         self._sent: set[str] = set()
         self._tree: Tree = {}
         self.root = folder / "checkout"
         git = self.root / ".git"
         git.mkdir(parents=True)
-        (git / "config").write_text(f'[remote "origin"]\n\turl = {_REMOTE}\n')
+        (git / "config").write_text(f'[remote "origin"]\n\turl = {REMOTE}\n')
         self._set_branch("")
         self.home = Home(folder / "home")
         self.home.make()
+        self._filled = WalkedHome(self.home, self.root, folders)
         self._client = Client(self.home)
         self.clock = MovedClock(self.listed[0].started_at)
 
@@ -117,8 +114,9 @@ class Walk:
     def go_to(self, moment: datetime) -> None:
         """Set the clock, and import what ended before."""
         self.clock.at = moment
-        if ended := [turn for turn in self._turns() if _ended_at(turn) < moment]:
-            self._import(ended)
+        if ended := [turn for turn in self._turns() if ended_at(turn) < moment]:
+            self._filled.import_turns(ended)
+            self._sent |= {turn.name for turn in ended}
 
     def _visit(self, session: Listed) -> Visit:
         told = self._client.context(str(self.root), None)
@@ -143,40 +141,23 @@ class Walk:
 
     def start(self, session: Listed) -> str:
         """What the hook of a session that starts now would print, and that it was printed."""
-        name = f"{int(session.started_at.timestamp() * 1e9):020d}-1-00000000-SessionStart"
-        payload = {"session_id": session.id, "cwd": str(self.root), "source": "startup"}
-        reply = send_hook(
-            self.home, "SessionStart", name, json.dumps({**payload, "hook_event_name": "SessionStart"}).encode()
-        )
-        if not reply:
-            return ""
-        send_hook(self.home, "printed", name)
-        told = json.loads(reply)["hookSpecificOutput"]["additionalContext"]
-        assert isinstance(told, str)
-        return told
+        return self._filled.start(session.id, session.started_at)
 
     def _shown(self, built: ContextResponse) -> tuple[Shown, ...]:
-        return tuple(
-            Shown(item.layer, item.line, item.source, self._files(item.source))
-            for item in built.items
-            if item.line in built.context
-        )
-
-    def _files(self, source: str) -> frozenset[str] | None:
-        if source in self.past:
-            return None
-        return frozenset(self._client.memory(source).files)
+        return shown_of(self._client, built, self.past)
 
     def check_out(self, place: int) -> None:
         """Have the checkout of a session at this moment, with all code read that memories tell of, as a look in the
         background does."""
-        self._check_out(self.past[self.listed[place].id], self.listed[:place])
+        self.write_checkout(place)
         self._client.stale(str(self.root))
 
-    def _check_out(self, session: PastSession, earlier: Sequence[Listed]) -> None:
+    def write_checkout(self, place: int) -> None:
+        """Have the files that a session finds at this moment."""
+        session = self.past[self.listed[place].id]
         # Without what the session itself will see: that would tell which files it is going to touch.
         moved = replace(session, began_at=self.clock.at, turns=())
-        tree, _ = tree_at(moved, [self.past[one.id] for one in earlier])
+        tree, _ = tree_at(moved, [self.past[one.id] for one in self.listed[:place]])
         write_tree(self.root, tree, self._tree)
         self._tree = tree
         self._set_branch(session.branch)
@@ -188,33 +169,18 @@ class Walk:
         for session in self.listed:
             yield from (turn for turn in self.past[session.id].turns if turn.name not in self._sent)
 
-    def _import(self, turns: Sequence[TranscriptTurn]) -> None:
-        batch: list[JsonObject] = []
-        size = 0
-        for turn in sorted(turns, key=_ended_at):
-            batch.append(self._moved(turn))
-            size += len(repr(turn))
-            if size >= _BATCH_BYTES:
-                self._client.import_turns(batch)
-                batch, size = [], 0
-        if batch:
-            self._client.import_turns(batch)
-        self._sent |= {turn.name for turn in turns}
-        if not self._client.drain(_DRAIN_S).drained:
-            raise SystemExit("not everything could be worked on")
-        self._wait_until_indexed()
 
-    def _wait_until_indexed(self) -> None:
-        if not wait_until(lambda: not self._client.index().waiting, Deadline.after(_DRAIN_S)):
-            raise SystemExit("not everything could be indexed")
+def shown_of(client: Client, built: ContextResponse, sessions: Container[str]) -> tuple[Shown, ...]:
+    """The lines of a context that its text holds."""
 
-    def _moved(self, turn: TranscriptTurn) -> JsonObject:
-        """The turn as if it had been in the one checkout."""
-        told = json.dumps(turn.as_json())
-        for root in self._roots:
-            told = told.replace(json.dumps(root)[1:-1], str(self.root))
-        moved: JsonObject = json.loads(told)
-        return moved
+    def files(source: str) -> frozenset[str] | None:
+        return None if source in sessions else frozenset(client.memory(source).files)
+
+    return tuple(
+        Shown(item.layer, item.line, item.source, files(item.source))
+        for item in built.items
+        if item.line in built.context
+    )
 
 
 def _listed(data: Data) -> list[Listed]:
@@ -228,7 +194,3 @@ def _listed(data: Data) -> list[Listed]:
 def _remembered(memory: MemoryRecord) -> Remembered:
     seen_at = datetime.fromisoformat(memory.last_seen_at)
     return Remembered(memory.kind, memory.title, seen_at, memory.files)
-
-
-def _ended_at(turn: TranscriptTurn) -> datetime:
-    return time_of(turn.events[-1].name)

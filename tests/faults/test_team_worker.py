@@ -108,6 +108,19 @@ def test_clones_by_ssh_and_https_and_worktrees_meet_and_namesakes_do_not_mix(mem
     assert ben.share(namesake.root).status != 200  # no grant: a project of the same name is another one
 
 
+def test_a_home_cannot_join_a_second_team_under_the_same_name(members: Members, postgres: PostgresServer) -> None:
+    ana = members.member("ana")
+    before = ana.rows("select id, team from team_device")
+    with fresh_database(postgres) as other:
+        with other.connect() as admin:
+            admin.execute("update claude_mem_lite.team set id = 'team of another company'")
+        wanted = {"name": "ana", "projects": [HTTPS], "url": other.address.url(), "new_password": True}
+        url = ana.machine.post("/api/team/invite", wanted)["url"]
+        refused = ana.machine.ask("POST", "/api/team/join", {"url": url})
+    assert (refused.status == 200, "another team" in str(refused.body)) == (False, True)
+    assert ana.rows("select id, team from team_device") == before
+
+
 def test_a_folder_without_a_remote_cannot_be_shared(members: Members) -> None:
     ana = members.member("ana")
     folder = make_checkout(ana.machine.user_home / "shop").root

@@ -14,6 +14,7 @@ from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import marks
 from claude_mem_lite.store.team import Choice, Share
 from claude_mem_lite.team import outbox
+from claude_mem_lite.team.body import words_of_body
 from claude_mem_lite.team.entry import Entry, project_key, uid_of
 from claude_mem_lite.team.seal import Seal
 from tests.support.fakes import NOW, SHOP, Store
@@ -292,7 +293,7 @@ def test_parked_entries_block_no_others_and_are_sent_again_on_request(ana: TeamH
 
 def test_words_for_search_come_from_the_body(ana: TeamHome, tmp_path: Path) -> None:
     ana.decide(f"Use pnpm beside {tmp_path.name}")
-    assert "Use pnpm" in outbox.words_of(ana.push()[0].body or "")
+    assert "Use pnpm" in words_of_body(ana.push()[0].body or "")
 
 
 def test_a_memory_counts_as_sent_only_when_the_server_has_it(ana: TeamHome) -> None:

@@ -9,7 +9,7 @@ from claude_mem_lite.models import KINDS, ORIGINS, Kind, Memory, Origin
 from claude_mem_lite.store.retirements import Cause
 from claude_mem_lite.store.team import Choice, Share
 from claude_mem_lite.team import policy
-from claude_mem_lite.team.policy import Code, Verdict, decide
+from claude_mem_lite.team.policy import Code, SharingVerdict, decide
 from tests.support.fakes import NOW
 
 SHARE = Share("shop", "example.org/me/shop", "k" * 32, handoffs=False, shared_at=NOW)
@@ -96,7 +96,7 @@ def test_open_work_goes_only_if_the_share_says_so() -> None:
 @pytest.mark.parametrize("cause", ["user", "contradicted", "taken up", "rebuilt", None])
 def test_a_retired_memory_is_sent_as_retired_if_the_team_has_it(cause: Cause | None) -> None:
     retired = replace(MEMORY, status="retired")
-    assert decide(retired, None, SHARE, cause, is_sent=True) == Verdict(status="retired")
+    assert decide(retired, None, SHARE, cause, is_sent=True) == SharingVerdict(status="retired")
     assert code(retired, None, cause) == "retired"
 
 
@@ -130,5 +130,5 @@ def test_unknown_kinds_and_origins_stay() -> None:
 def test_every_code_has_a_sentence() -> None:
     sentences = {policy.sentence_of(code) for code in get_args(Code)}
     assert len(sentences) == len(get_args(Code))
-    assert Verdict("kept").reason in sentences
-    assert Verdict().reason == ""
+    assert SharingVerdict("kept").reason in sentences
+    assert SharingVerdict().reason == ""

@@ -175,6 +175,20 @@ def test_a_duplicate_of_an_own_memory_is_not_stored_twice(ben: TeamHome, ana: Lo
     assert ben.only() == own
 
 
+@pytest.mark.parametrize("kind", ["decision", "rule"])
+@pytest.mark.parametrize("origin", ["assistant", "user"])
+def test_an_own_memory_is_found_as_a_duplicate_whoever_stated_it(
+    ben: TeamHome, ana: Log, kind: str, origin: str
+) -> None:
+    ben.decide("Use pnpm for the shop", kind=kind, origin=origin, summary=BODY["summary"], files=("package.json",))
+    assert ben.receive([ana.put(kind=kind)]).counts == {"duplicate": 1}
+
+
+def test_a_memory_of_another_teammate_is_no_duplicate(ben: TeamHome, ana: Log) -> None:
+    assert ben.receive([ana.put()]).counts == {"applied": 1}
+    assert ben.receive([Log("cem", "cem-device").put()]).counts == {"applied": 1}
+
+
 def test_a_duplicate_that_is_parked_and_repaired_leaves_the_own_memory(ben: TeamHome, ana: Log) -> None:
     own = ben.decide("Use pnpm for the shop", summary="npm installed two versions of react, which broke hooks.")
     ben.receive([ana.put(), replace(ana.put(rev=2, title="Use yarn"), hash="0" * 64)])

@@ -165,15 +165,6 @@ def test_a_device_of_another_member_is_not_removed(database: Database) -> None:
         assert ben.fetch(SHOP, "ana-device", 0, 10) == [entry(1)]
 
 
-def test_one_project_can_be_taken_back(database: Database) -> None:
-    with joined(database, "ana", SHOP, SECRET) as ana:
-        ana.push(outgoing(entry(1), entry(1, "m2", project=SECRET)), "ana-device", "token-0", "token-1")
-        assert ana.remove_project("ana-device", SECRET) == 1
-        assert [one.op for one in ana.fetch(SECRET, "ana-device", 0, 10)] == ["put", "delete"]
-        assert ana.fetch(SHOP, "ana-device", 0, 10) == [entry(1)]
-        assert ana.token_of("ana-device") == "token-1"
-
-
 @pytest.mark.parametrize("at", ["infinity", "-infinity", "4000-01-01 BC", "20000-01-01"])
 def test_a_time_that_no_calendar_here_has_does_not_stop_the_readers(database: Database, at: str) -> None:
     with joined(database, "ana") as ana, joined(database, "ben") as ben:

@@ -9,7 +9,6 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.deadline import PAST
 from claude_mem_lite.store import team as tables
-from claude_mem_lite.team import outbox
 from claude_mem_lite.team.entry import VERSION
 from claude_mem_lite.team.members import revoke
 from claude_mem_lite.team.reasons import TeamError
@@ -18,18 +17,12 @@ from claude_mem_lite.team.server import Greeting
 from claude_mem_lite.team.sync import SyncCounts, open_seal, vector_of
 from tests.support.fakes import SHOP, FakeEmbedder
 from tests.support.postgres import Database
-from tests.support.team_sync import SyncedHome, Team, team_on
+from tests.support.team_sync import Team, team_on
 
 FIX = "Close the cursor before the pool"
 DECISION = "Invoices are rounded per line"
 SEAL = Seal(b"k" * 32)
 OTHER_SEAL = Seal(b"x" * 32)
-
-
-def repair(home: SyncedHome) -> None:
-    """Let the parked entries of a home be sent again, as `team repair` does."""
-    with atomic(home.db):
-        outbox.requeue_parked(home.db)
 
 
 @pytest.fixture
@@ -126,6 +119,18 @@ def test_a_third_machine_without_the_right_key_changes_nothing(sealed: Team, key
     assert third.team.titles() == [FIX, DECISION]
 
 
+def test_a_host_that_says_a_sealed_team_is_open_gets_nothing(sealed: Team) -> None:
+    ana = sealed.home("ana")
+    ana.sync()
+    with sealed.database.connect() as connection:
+        connection.execute("update claude_mem_lite.team set is_sealed = false, key_check = null")
+    ana.team.decide(FIX)
+    with pytest.raises(TeamError) as caught:
+        ana.sync()
+    assert caught.value.code == "wrong_key"
+    assert sealed.entries() == []
+
+
 def test_a_mistyped_key_is_no_key() -> None:
     written = make_key()
     wrong = ("A" if written[5] != "A" else "C").join((written[:5], written[6:]))
@@ -156,7 +161,7 @@ def test_a_revoked_member_exchanges_nothing_and_loses_nothing(team: Team) -> Non
     assert ben.team.titles() == [FIX]
 
 
-def test_without_a_grant_entries_are_parked_and_sent_after_a_repair(team: Team) -> None:
+def test_without_a_grant_entries_are_parked_and_sent_once_the_project_is_granted(team: Team) -> None:
     team.invite("ana", "f" * 32)
     ana, ben = team.home("ana"), team.home("ben")
     ben.team.decide(DECISION)
@@ -165,8 +170,8 @@ def test_without_a_grant_entries_are_parked_and_sent_after_a_repair(team: Team) 
     assert ana.sync().rejected == 1
     assert [tuple(row) for row in ana.db.execute("select state, reason from team_log")] == [("parked", "no_grant")]
     assert ana.team.titles() == [FIX]
+    assert not ana.sync().has_work()
     team.invite("ana")
-    repair(ana)
     ana.sync()
     ben.sync()
     assert ana.team.titles() == ben.team.titles() == [FIX, DECISION]
@@ -193,6 +198,18 @@ def test_an_excluded_project_neither_sends_nor_receives(team: Team) -> None:
     ben.team.excluded.clear()
     ben.sync()
     assert ben.team.titles() == [FIX, DECISION]
+
+
+def test_a_database_of_another_team_gets_nothing(team: Team) -> None:
+    ana = team.home("ana")
+    with atomic(ana.db):
+        tables.put_device(ana.db, replace(ana.this_device(), team="team of another company"))
+    ana.team.decide(FIX)
+    with pytest.raises(TeamError) as caught:
+        ana.sync()
+    assert caught.value.code == "other_team"
+    assert team.entries() == []
+    assert team.database.rows("select id from claude_mem_lite.devices") == []
 
 
 def test_a_home_that_has_not_joined_is_told(team: Team) -> None:

@@ -2,7 +2,7 @@
 
 import difflib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -72,8 +72,8 @@ class HelpfulGroup(click.Group):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """Location of a command's definition, with a summary for help without an import."""
+class LazyCommand:
+    """Command that is imported on use: location of its definition, and a summary for help without an import."""
 
     module: str
     attribute: str
@@ -84,9 +84,23 @@ class LazyGroup(HelpfulGroup):
     """Group over a table of entries by section; the module of a command is imported when the command is called."""
 
     def __init__(
-        self, *, name: str, sections: Mapping[str, Mapping[str, Entry]], params: list[click.Parameter], help: str
+        self,
+        *,
+        name: str,
+        sections: Mapping[str, Mapping[str, LazyCommand]],
+        params: list[click.Parameter],
+        help: str,
+        short_help: str | None = None,
+        callback: Callable[..., None] | None = None,
     ) -> None:
-        super().__init__(name=name, params=params, help=help, invoke_without_command=True, callback=show_help)
+        super().__init__(
+            name=name,
+            params=params,
+            help=help,
+            short_help=short_help,
+            invoke_without_command=True,
+            callback=callback or show_help,
+        )
         self.sections = sections
         self._entries = {name: entry for section in sections.values() for name, entry in section.items()}
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from claude_mem_lite import __version__
-from claude_mem_lite.cli.groups import Entry, LazyGroup
+from claude_mem_lite.cli.groups import LazyCommand, LazyGroup
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.paths import find_home
 
@@ -20,58 +20,70 @@ _HERE = "claude_mem_lite.cli"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SECTIONS = {
     "Set up": {
-        "install": Entry(f"{_HERE}.setup.install", "install", "Let your agent use this memory."),
-        "uninstall": Entry(f"{_HERE}.setup.uninstall", "uninstall", "Remove the hooks from your agent."),
-        "doctor": Entry(f"{_HERE}.setup.doctor", "doctor", "Check everything and say what to do."),
-        "hooks": Entry(f"{_HERE}.setup.install", "hooks", "Print the hook configuration that install writes."),
-        "plugin": Entry(f"{_HERE}.setup.plugin", "plugin", "Print the folder of the Claude Code plugin."),
-        "completion": Entry(
+        "install": LazyCommand(f"{_HERE}.setup.install", "install", "Let your agent use this memory."),
+        "uninstall": LazyCommand(f"{_HERE}.setup.uninstall", "uninstall", "Remove the hooks from your agent."),
+        "doctor": LazyCommand(f"{_HERE}.setup.doctor", "doctor", "Check everything and say what to do."),
+        "hooks": LazyCommand(f"{_HERE}.setup.install", "hooks", "Print the hook configuration that install writes."),
+        "plugin": LazyCommand(f"{_HERE}.setup.plugin", "plugin", "Print the folder of the Claude Code plugin."),
+        "completion": LazyCommand(
             f"{_HERE}.setup.shell_completion", "completion", "Print the script that lets your shell complete words."
         ),
-        "config": Entry(f"{_HERE}.setup.settings", "config", "Show every setting in force, and its source."),
-        "on": Entry(f"{_HERE}.status", "on", "Turn capture and context on again."),
-        "off": Entry(f"{_HERE}.status", "off", "Turn capture and context off, everywhere."),
+        "config": LazyCommand(f"{_HERE}.setup.settings", "config", "Show every setting in force, and its source."),
+        "on": LazyCommand(f"{_HERE}.status", "on", "Turn capture and context on again."),
+        "off": LazyCommand(f"{_HERE}.status", "off", "Turn capture and context off, everywhere."),
     },
     "Look": {
-        "status": Entry(f"{_HERE}.status", "status", "Show the state of worker, queue and memory."),
-        "search": Entry(f"{_HERE}.search", "search", "Find memories and turns, by words and by meaning."),
-        "list": Entry(f"{_HERE}.search", "list_memories", "List the newest memories."),
-        "show": Entry(f"{_HERE}.search", "show", "Show memories, turns and sessions in full."),
-        "timeline": Entry(f"{_HERE}.search", "timeline", "Show the memories and turns around a memory or a turn."),
-        "sessions": Entry(f"{_HERE}.sessions", "sessions", "List the last sessions, or the sessions about a topic."),
-        "projects": Entry(f"{_HERE}.projects", "projects", "See your projects, and merge, rename, move or split them."),
-        "context": Entry(f"{_HERE}.context", "context", "Print the context that a new session or a prompt would get."),
-        "receipts": Entry(f"{_HERE}.receipts", "receipts", "Show the texts given to sessions, and their use."),
-        "stats": Entry(f"{_HERE}.stats", "stats", "Show what is stored, given, used and spent."),
-        "code": Entry(f"{_HERE}.code", "code", "Find definitions, callers and callees in your code."),
-        "ui": Entry(f"{_HERE}.serve", "ui", "See, search and correct all memories in your browser."),
+        "status": LazyCommand(f"{_HERE}.status", "status", "Show the state of worker, queue and memory."),
+        "search": LazyCommand(f"{_HERE}.search", "search", "Find memories and turns, by words and by meaning."),
+        "list": LazyCommand(f"{_HERE}.search", "list_memories", "List the newest memories."),
+        "show": LazyCommand(f"{_HERE}.search", "show", "Show memories, turns and sessions in full."),
+        "timeline": LazyCommand(
+            f"{_HERE}.search", "timeline", "Show the memories and turns around a memory or a turn."
+        ),
+        "sessions": LazyCommand(
+            f"{_HERE}.sessions", "sessions", "List the last sessions, or the sessions about a topic."
+        ),
+        "projects": LazyCommand(
+            f"{_HERE}.projects", "projects", "See your projects, and merge, rename, move or split them."
+        ),
+        "context": LazyCommand(
+            f"{_HERE}.context", "context", "Print the context that a new session or a prompt would get."
+        ),
+        "receipts": LazyCommand(f"{_HERE}.receipts", "receipts", "Show the texts given to sessions, and their use."),
+        "stats": LazyCommand(f"{_HERE}.stats", "stats", "Show what is stored, given, used and spent."),
+        "code": LazyCommand(f"{_HERE}.code", "code", "Find definitions, callers and callees in your code."),
+        "ui": LazyCommand(f"{_HERE}.serve", "ui", "See, search and correct all memories in your browser."),
     },
     "Keep": {
-        "remember": Entry(f"{_HERE}.remember", "remember", "Store a statement of yours as a memory."),
-        "edit": Entry(f"{_HERE}.edit", "edit", "Change the text or the fields of a memory."),
-        "pin": Entry(f"{_HERE}.edit", "pin", "Pin a memory, so that it is always given first."),
-        "confirm": Entry(f"{_HERE}.edit", "confirm", "Say that a memory still holds, or holds again."),
-        "retire": Entry(f"{_HERE}.edit", "retire", "Say that a memory no longer holds."),
-        "forget": Entry(f"{_HERE}.remember", "forget", "Remove memories for good."),
-        "lessons": Entry(f"{_HERE}.lessons", "lessons", "See, accept, dismiss or edit lessons from your prompts."),
-        "quarantine": Entry(f"{_HERE}.quarantine", "quarantine", "See, approve or drop memories in quarantine."),
-        "import": Entry(f"{_HERE}.transfer.import_transcripts", "import_", "Import earlier sessions and memories."),
-        "export": Entry(f"{_HERE}.transfer.export", "export", "Write all memories to JSON lines or Markdown."),
+        "remember": LazyCommand(f"{_HERE}.remember", "remember", "Store a statement of yours as a memory."),
+        "edit": LazyCommand(f"{_HERE}.edit", "edit", "Change the text or the fields of a memory."),
+        "pin": LazyCommand(f"{_HERE}.edit", "pin", "Pin a memory, so that it is always given first."),
+        "confirm": LazyCommand(f"{_HERE}.edit", "confirm", "Say that a memory still holds, or holds again."),
+        "retire": LazyCommand(f"{_HERE}.edit", "retire", "Say that a memory no longer holds."),
+        "forget": LazyCommand(f"{_HERE}.remember", "forget", "Remove memories for good."),
+        "lessons": LazyCommand(
+            f"{_HERE}.lessons", "lessons", "See, accept, dismiss or edit lessons from your prompts."
+        ),
+        "quarantine": LazyCommand(f"{_HERE}.quarantine", "quarantine", "See, approve or drop memories in quarantine."),
+        "import": LazyCommand(
+            f"{_HERE}.transfer.import_transcripts", "import_", "Import earlier sessions and memories."
+        ),
+        "export": LazyCommand(f"{_HERE}.transfer.export", "export", "Write all memories to JSON lines or Markdown."),
     },
     "Team": {
-        "team": Entry(f"{_HERE}.team.group", "team", "Share memories of a project with your team."),
-        "share": Entry(f"{_HERE}.team.sharing", "share_memory", "Share one memory with the team."),
-        "keep": Entry(f"{_HERE}.team.sharing", "keep", "Keep one memory from the team."),
+        "team": LazyCommand(f"{_HERE}.team.group", "team", "Share memories of a project with your team."),
+        "share": LazyCommand(f"{_HERE}.team.sharing", "share_memory", "Share one memory with the team."),
+        "keep": LazyCommand(f"{_HERE}.team.sharing", "keep", "Keep one memory from the team."),
     },
     "Run": {
-        "worker": Entry(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),
-        "queue": Entry(f"{_HERE}.status", "queue", "Show waiting and failed events."),
-        "backup": Entry(f"{_HERE}.transfer.backup", "backup", "Make a backup now, or list the backups."),
-        "restore": Entry(f"{_HERE}.transfer.backup", "restore", "Go back to a backup."),
-        "rebuild": Entry(
+        "worker": LazyCommand(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),
+        "queue": LazyCommand(f"{_HERE}.status", "queue", "Show waiting and failed events."),
+        "backup": LazyCommand(f"{_HERE}.transfer.backup", "backup", "Make a backup now, or list the backups."),
+        "restore": LazyCommand(f"{_HERE}.transfer.backup", "restore", "Go back to a backup."),
+        "rebuild": LazyCommand(
             f"{_HERE}.rebuild", "rebuild", "Rebuild the search index, or the memories of an older version."
         ),
-        "mcp": Entry(f"{_HERE}.serve", "mcp", "Serve memories to an agent (MCP)."),
+        "mcp": LazyCommand(f"{_HERE}.serve", "mcp", "Serve memories to an agent (MCP)."),
     },
 }
 

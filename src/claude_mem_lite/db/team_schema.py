@@ -31,7 +31,7 @@ def m021_team(connection: sqlite3.Connection) -> None:
 
 
 def m022_team_id(connection: sqlite3.Connection) -> None:
-    """Add the id of the team that a home joined: nothing may go to another team behind the same or a new address."""
+    """Add the id of the team that this home has joined; '' for a home that joined before."""
     connection.execute("alter table team_device add column team text not null default ''")
 
 

@@ -14,7 +14,7 @@ from claude_mem_lite.knowledge import confidence, handoffs
 from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.knowledge.claims.claim import found_by
 from claude_mem_lite.knowledge.claims.duplicates import STATED_KINDS, is_duplicate, merged
-from claude_mem_lite.models import Kind, Memory, Turn
+from claude_mem_lite.models import Kind, Memory, Origin, Turn
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.store import memories, memory_links, memory_queries, retirements, sessions, tombstones
 from claude_mem_lite.store.index import fts
@@ -50,7 +50,22 @@ def find_duplicate(db: sqlite3.Connection, memory: Memory) -> Memory | None:
         return known
     if memory.status == "quarantined":
         return memory_queries.same_in_quarantine(db, memory)
-    candidates = _candidates(db, memory)
+    return _first_duplicate(_candidates(db, memory), memory)
+
+
+def find_own_duplicate(db: sqlite3.Connection, memory: Memory, origins: Sequence[Origin]) -> Memory | None:
+    """Return the memory of this device that a memory of a teammate would repeat if it had one of these origins."""
+    candidates: list[Memory] = []
+    for place, origin in enumerate(origins):
+        asked = replace(memory, origin=origin, status="active")
+        if place == 0 or memory.kind in STATED_KINDS:  # the candidates of other kinds do not depend on the origin
+            candidates = [known for known in _candidates(db, asked) if known.origin != "team"]
+        if (duplicate := _first_duplicate(candidates, asked)) is not None:
+            return duplicate
+    return None
+
+
+def _first_duplicate(candidates: Sequence[Memory], memory: Memory) -> Memory | None:
     active = next((candidate for candidate in candidates if is_duplicate(candidate, memory)), None)
     if active is not None:
         return active

@@ -139,6 +139,9 @@ class TeamMember(Response):
     projects: tuple[str, ...] = ()
     invited_at: str = ""
     revoked_at: str | None = None
+    devices: int = 0
+    synchronised_at: str | None = None
+    """Time of the last synchronisation of any device."""
 
 
 @response

@@ -30,7 +30,7 @@ class Device:
     """Token of a push without a confirmation: the server has this one or `token`. '' if the last push was confirmed."""
     joined_at: datetime
     team: str = ""
-    """Id of the team; '' before the first login."""
+    """Id of the team; '' if not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,11 @@ class LogRow:
 
 def device(db: sqlite3.Connection) -> Device | None:
     """Return this device; None outside of a team."""
-    row = db.execute("select * from team_device").fetchone()
+    row = db.execute("select id, author, token, next_token, joined_at, team from team_device").fetchone()
     if row is None:
         return None
-    return Device(
-        row["id"], row["author"], row["token"], row["next_token"], text_to_time(row["joined_at"]), row["team"]
-    )
+    joined_at = text_to_time(row["joined_at"])
+    return Device(row["id"], row["author"], row["token"], row["next_token"], joined_at, row["team"])
 
 
 def put_device(db: sqlite3.Connection, joined: Device) -> None:
@@ -120,12 +119,6 @@ def put_device(db: sqlite3.Connection, joined: Device) -> None:
             "team": joined.team,
         },
     )
-
-
-def put_team(db: sqlite3.Connection, team: str) -> None:
-    """Store the id of the team."""
-    with atomic(db):
-        db.execute("update team_device set team = :team", {"team": team})
 
 
 def put_next_token(db: sqlite3.Connection, proposed: str) -> Device | None:

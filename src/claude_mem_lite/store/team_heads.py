@@ -21,6 +21,7 @@ HeadState = Literal["own", "applied", "duplicate", "forgotten", "edited", "parke
 - parked: received, and not applied for a reason
 - deleted: deleted by its author"""
 _COLUMNS = "uid, project, device, seq, rev, op, hash, body, author, at, version, memory, state, reason"
+_IS_STORED = "exists (select 1 from memories where memories.id = team_heads.memory)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +120,10 @@ def received(db: sqlite3.Connection, project: str | None = None) -> list[Head]:
 
 
 def authors(db: sqlite3.Connection) -> list[AuthorCount]:
-    """Return the authors of the received memories."""
+    """Return the authors of the received memories that are stored here."""
     rows = db.execute(
-        """select author, count(*) as number, max(at) as last_at from team_heads where state = 'applied'
-           group by author order by author"""
+        f"""select author, count(*) as number, max(at) as last_at from team_heads
+            where state = 'applied' and {_IS_STORED} group by author order by author"""
     )
     return [AuthorCount(row["author"], int(row["number"]), text_to_time(row["last_at"])) for row in rows]
 
@@ -193,9 +194,9 @@ def keep_apart(db: sqlite3.Connection, source: str, target: str) -> None:
 
 
 def counts_by_project(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:
-    """Return the numbers of sent and of received memories by project key."""
+    """Return the numbers of sent memories, and of received ones that are stored here, by project key."""
     rows = db.execute(
-        """select project, sum(state = 'applied') as received,
+        f"""select project, sum(state = 'applied' and {_IS_STORED}) as received,
              sum(state = 'own' and op = 'put' and not exists (
                select 1 from team_log where team_log.project = team_heads.project
                  and team_log.device = team_heads.device and team_log.seq = team_heads.seq and team_log.state <> 'sent'

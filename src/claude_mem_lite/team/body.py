@@ -66,7 +66,7 @@ _NO_RULES = rules_for("")
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class MemoryBody:
     """Checked body of a received entry."""
 
     kind: Kind
@@ -160,7 +160,7 @@ def unknown_fields(body: str | None) -> JsonObject:
     return {name: item for name, item in value.items() if name not in FIELDS}
 
 
-def read_body(body: str) -> Body:
+def read_body(body: str) -> MemoryBody:
     """Parse a received body. TeamError `bad_body`: the text breaks a limit of this version."""
     value = _parsed(body)
     known = {name: value[name] for name in FIELDS if name in value}
@@ -169,14 +169,14 @@ def read_body(body: str) -> Body:
     values, problems = values_of(known)
     if problems:
         raise TeamError("bad_body", problems[0])
-    read = Body(**values)  # type: ignore[arg-type]  # checked by name
+    read = MemoryBody(**values)  # type: ignore[arg-type]  # checked by name
     for problem, is_broken in _LIMITS.items():
         if is_broken(read):
             raise TeamError("bad_body", problem)
     return read
 
 
-_LIMITS: dict[str, Callable[[Body], bool]] = {
+_LIMITS: dict[str, Callable[[MemoryBody], bool]] = {
     "its kind is never shared": lambda body: body.kind in NEVER_KINDS,
     "its status is unknown": lambda body: body.status not in _STATUSES,
     "its title is too long": lambda body: len(body.title) > MAX_TITLE_LENGTH,
@@ -191,7 +191,7 @@ _LIMITS: dict[str, Callable[[Body], bool]] = {
 }
 
 
-def _names(body: Body) -> tuple[str, ...]:
+def _names(body: MemoryBody) -> tuple[str, ...]:
     symbols = [name for symbol in body.symbols for name in (symbol.file, symbol.name)]
     return (*body.files, *body.anchors, *body.tags, *symbols, body.branch, body.commit)
 
@@ -208,7 +208,7 @@ def _parsed(body: str) -> JsonObject:
     return cast("JsonObject", value)
 
 
-def memory_of(body: Body, id_: str, project: str, author: str) -> Memory:
+def memory_of(body: MemoryBody, id_: str, project: str, author: str) -> Memory:
     """Return a received memory as it is stored, without secrets, private passages and paths out of the checkout."""
     received = Memory(
         id=id_,

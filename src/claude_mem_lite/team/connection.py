@@ -71,7 +71,11 @@ def connect(address: Address, deadline: Deadline) -> TimedConnection:
 @contextmanager
 def administration(address: Address, deadline: Deadline) -> Iterator[TimedConnection]:
     """Open a transaction for the set-up and for members. Failures become errors that an administrator understands."""
-    with connect(address, deadline) as connection, transaction(connection):
+    try:
+        opened = connect(address, deadline)
+    except TeamError as error:
+        raise MemoryLiteError(error.message, _ADMINISTRATORS_STEPS.get(error.code, error.next_step)) from None
+    with opened as connection, transaction(connection):
         try:
             yield connection
         except psycopg.errors.InsufficientPrivilege:
@@ -112,7 +116,7 @@ def failure(error: psycopg.Error | UnicodeEncodeError) -> TeamError:
     state = (isinstance(error, psycopg.Error) and error.sqlstate) or ""
     for prefix, (code, detail) in _STATES.items():
         if state.startswith(prefix):
-            return TeamError(code, detail)
+            return _error(code, detail)
     if is_about_content(error):
         return TeamError("rejected", f"SQLSTATE {state}" if state else "text that PostgreSQL cannot store")
     return TeamError("unreachable", f"SQLSTATE {state}" if state else "the connection was lost")
@@ -136,11 +140,23 @@ def login_failure(error: psycopg.Error) -> TeamError:
     text = str(error).lower()
     for code, words, detail in _LOGIN_TEXTS:
         if any(word in text for word in words):
-            return TeamError(code, detail)
+            return _error(code, detail)
     used_password = error.pgconn is not None and (error.pgconn.used_password or error.pgconn.needs_password)
     return TeamError("login") if used_password else TeamError("unreachable")
 
 
+def _error(code: Reason, detail: str) -> TeamError:
+    return TeamError(code, detail, _MEMBERS_STEP if detail == _NO_DATABASE else "")
+
+
+_MEMBERS_STEP = "check the name of the database in the connection string"
+_NO_DATABASE = "there is no such database"
+_ADMINISTRATORS_STEPS: dict[Reason, str] = {
+    "unreachable": "check host, port and network, then run the command again",
+    "login": "check the role and the password in the connection string",
+    "not_set_up": "make the database first, such as with `createdb NAME`",
+}
+"""Next steps where the usual ones speak to members."""
 _STATES: dict[str, tuple[Reason, str]] = {
     "53100": ("full", ""),
     "25006": ("read_only", ""),
@@ -148,7 +164,7 @@ _STATES: dict[str, tuple[Reason, str]] = {
     "42501": ("no_grant", ""),
     "3F000": ("not_set_up", ""),
     "42P01": ("not_set_up", ""),
-    "3D000": ("not_set_up", "there is no such database"),
+    "3D000": ("not_set_up", _NO_DATABASE),
     "57014": ("unreachable", "the server was too slow"),
     "55P03": ("unreachable", "the server was too slow"),
     "53": ("unreachable", "the server is overloaded"),
@@ -166,10 +182,12 @@ _LOGIN_TEXTS: tuple[tuple[Reason, tuple[str, ...], str], ...] = (
     ("unreachable", ("timeout expired", "timed out"), "no answer in time"),
     ("unreachable", ("closed the connection", "reset by peer", "broken pipe"), "the connection was lost"),
     ("unreachable", ("could not receive data", "could not send data"), "the connection was lost"),
-    ("not_set_up", ('" does not exist',), "there is no such database"),
+    ("not_set_up", ('" does not exist',), _NO_DATABASE),
     ("login", ("password authentication failed", "not permitted to log in", "no password supplied"), ""),
     ("login", ("authentication failed", "pg_hba.conf", "permission denied for database"), ""),
-    ("unreachable", ("connection refused", "could not translate host name", "unreachable", "no such file"), ""),
+    ("unreachable", ("connection refused", "no such file"), "no server answers there"),
+    ("unreachable", ("could not translate host name",), "the name of the host is unknown"),
+    ("unreachable", ("unreachable",), "the network has no way there"),
 )
 
 

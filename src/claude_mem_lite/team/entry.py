@@ -25,7 +25,7 @@ class Entry:
     """Key of the project, see `project_key`."""
     device: str
     seq: int
-    """Number in the log of this device and project, from 1, without gaps."""
+    """Number in the log of this device and project, from 1. The number of a refused entry stays empty."""
     uid: str
     """Identity of the memory, see `uid_of`."""
     rev: int

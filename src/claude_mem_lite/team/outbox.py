@@ -5,7 +5,7 @@ The worker's job thread calls `fill` and `renumber`; `preview` and `pending` onl
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,10 +17,10 @@ from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.store.team import Device, LogRow, LogState, Share
 from claude_mem_lite.store.team_heads import Head
 from claude_mem_lite.team import policy
-from claude_mem_lite.team.body import body_of, unknown_fields, words_of_body
+from claude_mem_lite.team.body import body_of, unknown_fields
 from claude_mem_lite.team.entry import MAX_REV, VERSION, Entry, Op, hash_of, uid_of
 from claude_mem_lite.team.local_paths import LocalPaths
-from claude_mem_lite.team.policy import Code, Verdict
+from claude_mem_lite.team.policy import Code, SharingVerdict
 from claude_mem_lite.team.seal import Seal
 
 MAX_EXAMPLES = 5
@@ -38,7 +38,7 @@ class PreviewedBody:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldBack:
+class HeldBackGroup:
     """Memories that stay here for one reason."""
 
     code: Code
@@ -52,7 +52,7 @@ class Preview:
     """Everything that would leave this device."""
 
     would_send: tuple[PreviewedBody, ...]
-    held_back: tuple[HeldBack, ...]
+    held_back: tuple[HeldBackGroup, ...]
     more: int
     """Number of further memories that would be sent."""
 
@@ -61,17 +61,12 @@ class Preview:
 class _Considered:
     """Memory with everything that the decision needs."""
 
-    verdict: Verdict
+    verdict: SharingVerdict
     uid: str
     head: Head | None
     """Head of the uid."""
     share: Share | None
     body: str | None
-
-
-def words_of(body: str) -> str:
-    """Return the text of a plain body for search on the server."""
-    return words_of_body(body)
 
 
 def pending(db: sqlite3.Connection, limit: int) -> list[Entry]:
@@ -129,6 +124,16 @@ def requeue_parked(db: sqlite3.Connection) -> int:
     return len(parked_rows)
 
 
+def requeue_granted(db: sqlite3.Connection, granted: Container[str]) -> int:
+    """Let entries be sent again that were refused for want of a grant, if their projects are granted now; return their
+    number."""
+    with atomic(db):
+        rows = [row for row in tables.in_log(db, ["parked"]) if row.reason == "no_grant" and row.project in granted]
+        for row in rows:
+            _move(db, row, row.device, "pending")
+    return len(rows)
+
+
 def preview(
     db: sqlite3.Connection,
     shares: Sequence[Share],
@@ -156,7 +161,7 @@ def preview(
             else:
                 more += 1
     groups = [
-        HeldBack(code, policy.sentence_of(code), len(ids), tuple(ids[:MAX_EXAMPLES])) for code, ids in held.items()
+        HeldBackGroup(code, policy.sentence_of(code), len(ids), tuple(ids[:MAX_EXAMPLES])) for code, ids in held.items()
     ]
     return Preview(tuple(bodies), tuple(sorted(groups, key=lambda group: (-group.memories, group.code))), more)
 
@@ -168,11 +173,11 @@ def _is_sent(db: sqlite3.Connection, head: Head | None, body: str) -> bool:
 
 def decide_one(
     db: sqlite3.Connection, memory: Memory, *, is_excluded: IsExcluded, user_home: str | None = None
-) -> Verdict:
+) -> SharingVerdict:
     """Return the decision about one memory, as `share ID` shows it."""
     device = tables.device(db)
     if device is None:
-        return Verdict("not_shared")
+        return SharingVerdict("not_shared")
     return _Context(db, device, is_excluded, user_home or os.path.expanduser("~")).considered(memory).verdict
 
 
@@ -253,7 +258,7 @@ class _Context:
             return _Considered(verdict, uid, head, share, None)
         unknown = unknown_fields(head.body) if head and head.state != "parked" else {}
         body = body_of(memory, verdict.status, self._paths(share.project), unknown)
-        return _Considered(verdict if body is not None else Verdict("secret"), uid, head, share, body)
+        return _Considered(verdict if body is not None else SharingVerdict("secret"), uid, head, share, body)
 
     def _share(self, memory: Memory, head: Head | None) -> Share | None:
         """Return the share of a memory; for a memory in the team, that of its project there."""

@@ -48,7 +48,7 @@ _ORIGINS: tuple[Origin, ...] = ("user", "assistant", "code")
 _LOCAL_CAUSES: tuple[Cause, ...] = ("code", "branch")
 _MIN_NEW_WORDS = 2
 _SENTENCES: dict[Code, str] = {
-    "not_shared": "the project is not shared",
+    "not_shared": "its project is not shared: `claude-mem-lite team share FOLDER`",
     "excluded": "a folder of the project is excluded from memory",
     "kept": "it is kept back, by you or by a merge of projects; `claude-mem-lite share ID` sends it",
     "private": "it has the tag `private`",
@@ -71,7 +71,7 @@ _LEFT_ALONE: tuple[Code, ...] = ("not_shared", "excluded", "team", "stale")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SharingVerdict:
     """Decision about one memory."""
 
     code: Code | None = None
@@ -108,7 +108,7 @@ def decide(
     is_sent: bool = False,
     is_excluded: bool = False,
     is_version: bool = False,
-) -> Verdict:
+) -> SharingVerdict:
     """Decide whether a memory may leave. `cause` is that of its retirement, `is_sent` is true if the team has the
     memory, `is_version` if it is the user's version of a teammate's memory."""
     code = (
@@ -117,8 +117,8 @@ def decide(
         or _by_kind(memory, choice, share, is_version=is_version)
     )
     if code is not None:
-        return Verdict(code)
-    return Verdict(status="active" if memory.status == "active" else "retired")
+        return SharingVerdict(code)
+    return SharingVerdict(status="active" if memory.status == "active" else "retired")
 
 
 def _never(memory: Memory, choice: Choice | None, share: Share | None, *, is_excluded: bool) -> Code | None:

@@ -66,23 +66,20 @@ def push(
     return PushResult(tuple(outgoing.entry for outgoing in own), foreign)
 
 
-def remove_entries(connection: TimedConnection, device: str, project: str | None, *, has_vectors: bool) -> int:
-    """Delete whatever a device of this member sent, in one project or in all: a delete entry for each live memory."""
+def remove_entries(connection: TimedConnection, device: str, *, has_vectors: bool) -> int:
+    """Delete whatever a device of this member sent: a delete entry for each live memory. See `Server.remove_device`."""
     with transaction(connection):
-        # Without a project the device leaves: a push with its old token must fail.
+        # A push with the old token must fail.
         retired = connection.execute(
             """
-            update claude_mem_lite.devices set synchronised_at = now(),
-                token = case when %(project)s::text is null then gen_random_uuid()::text else token end
+            update claude_mem_lite.devices set synchronised_at = now(), token = gen_random_uuid()::text
             where id = %(device)s
             """,
-            {"device": device, "project": project},
+            {"device": device},
         )
         if not retired.rowcount:
             return 0
-        rows = connection.execute(
-            _REMOVE, {"device": device, "project": project, "hash": hash_of(None), "version": VERSION}
-        ).fetchall()
+        rows = connection.execute(_REMOVE, {"device": device, "hash": hash_of(None), "version": VERSION}).fetchall()
         deletes = [
             OutgoingEntry(Entry(key, device, seq, uid, rev, "delete", None, hash_of(None), author, at))
             for key, seq, uid, rev, author, at in rows
@@ -241,7 +238,7 @@ with live as (
     select h.project, h.uid, least(h.rev, 9223372036854775806) + 1 as rev, h.author,
         l.last_seq + row_number() over (partition by h.project order by h.uid) as seq
     from claude_mem_lite.heads h join claude_mem_lite.logs l on l.project = h.project and l.device = %(device)s
-    where h.op = 'put' and (%(project)s::text is null or h.project = %(project)s) and exists (
+    where h.op = 'put' and exists (
         select 1 from claude_mem_lite.entries e
         where e.project = h.project and e.uid = h.uid and e.device = %(device)s)
 )

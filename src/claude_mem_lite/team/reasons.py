@@ -37,8 +37,8 @@ _TEXTS: dict[Reason, tuple[str, str]] = {
     ),
     "not_set_up": ("the database has no team", "whoever may create tables runs `claude-mem-lite team init URL`"),
     "other_team": (
-        "the database is not that of the team which this home joined, so nothing was sent",
-        "ask the administrator; to change the team: `claude-mem-lite team leave`, then `claude-mem-lite team join URL`",
+        "the database is that of another team than the one this home has joined",
+        "check the address, or leave the team first: `claude-mem-lite team leave`",
     ),
     "newer_schema": ("the team's database was set up by a newer version", "upgrade claude-mem-lite"),
     "no_grant": (
@@ -63,9 +63,9 @@ _TEXTS: dict[Reason, tuple[str, str]] = {
 class TeamError(MemoryLiteError):
     """Failure of a team operation, with its reason code. The text never holds an address or a password."""
 
-    def __init__(self, code: Reason, detail: str = "") -> None:
-        message, next_step = _TEXTS[code]
-        super().__init__(f"{message} ({detail})" if detail else message, next_step)
+    def __init__(self, code: Reason, detail: str = "", next_step: str = "") -> None:
+        message, usual_step = _TEXTS[code]
+        super().__init__(f"{message} ({detail})" if detail else message, next_step or usual_step)
         self.code: Reason = code
 
 

@@ -36,11 +36,7 @@ def with_uid(db: sqlite3.Connection, uid: str, author: str, created_at: datetime
 
 def own_duplicate(db: sqlite3.Connection, memory: Memory) -> Memory | None:
     """Return the memory of this device that says the same as a received one, retired by the user or not."""
-    for origin in ("assistant", "user"):
-        known = remember.find_duplicate(db, replace(memory, status="active", origin=origin))
-        if known is not None and known.origin != "team":
-            return known
-    return None
+    return remember.find_own_duplicate(db, memory, ("assistant", "user"))
 
 
 def says_the_same(local: Memory, known: Memory) -> bool:

@@ -18,7 +18,7 @@ from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.team import Device, Share
 from claude_mem_lite.store.team_heads import Head, HeadState
 from claude_mem_lite.team import received
-from claude_mem_lite.team.body import Body, memory_of, read_body
+from claude_mem_lite.team.body import MemoryBody, memory_of, read_body
 from claude_mem_lite.team.entry import VERSION, Entry, author_of, is_name
 from claude_mem_lite.team.reasons import Reason, TeamError
 from claude_mem_lite.team.seal import Seal
@@ -209,7 +209,7 @@ class _Application:
         else:
             forget.forget(self.db, [local.id], [], self.now)
 
-    def _put(self, entry: Entry, plain: str, body: Body, before: Head | None) -> Outcome:
+    def _put(self, entry: Entry, plain: str, body: MemoryBody, before: Head | None) -> Outcome:
         local = self._local(entry, before)
         if local is None and before is not None and self._is_forgotten(before):
             if self._is_own(entry):
@@ -229,7 +229,7 @@ class _Application:
         sessions.note_project(self.db, self.share.project, self.now)
         return self._keep(entry, plain, stored.id, "applied", "applied")
 
-    def _update(self, entry: Entry, plain: str, body: Body, local: Memory, before: Head | None) -> Outcome:
+    def _update(self, entry: Entry, plain: str, body: MemoryBody, local: Memory, before: Head | None) -> Outcome:
         """Apply a revision to its local memory, unless the user has changed this memory here."""
         if self._is_edited(entry, local):
             return self._keep(entry, plain, local.id, "edited", "edited")

@@ -197,11 +197,7 @@ class Server(AbstractContextManager["Server"]):
 
         Each live memory gets a delete entry at the end of the device's log, so receivers remove it too, and no body
         stays on the server. The device's token is replaced: a home that goes on under this id has to take a new one."""
-        return writes.remove_entries(self._connection, device, None, has_vectors=self._has_vectors)
-
-    def remove_project(self, device: str, project: str) -> int:
-        """Delete everywhere whatever a device of this member sent of one project, as `remove_device` does for all."""
-        return writes.remove_entries(self._connection, device, project, has_vectors=self._has_vectors)
+        return writes.remove_entries(self._connection, device, has_vectors=self._has_vectors)
 
     def _found(self, query: str, sought: object, limit: int) -> list[tuple[str, str]]:
         rows = self._connection.execute(query.encode(), {"sought": sought, "limit": 2 * limit}).fetchall()

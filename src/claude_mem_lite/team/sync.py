@@ -16,6 +16,7 @@ from claude_mem_lite.providers import Embedder
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.team import outbox, replica
 from claude_mem_lite.team.address import Address
+from claude_mem_lite.team.body import words_of_body
 from claude_mem_lite.team.entry import VERSION, Entry
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal
@@ -79,33 +80,32 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
     with Server.connect(address, deadline) as server:
         greeting = server.greeting()
         with local.read() as db:
-            device = tables.device(db)
-        check_team(greeting, device)
-        seal = open_seal(greeting, settings.load_seal)
-        if device is not None and not device.team:
-            local.write(lambda db: tables.put_team(db, greeting.team))
-        session = _Session(local, server, settings, seal, greeting, deadline, counts)
-        session.prepare_device()
-        session.pull()  # first: a new revision must be higher than all known ones
-        session.fill_outbox()
-        session.push()
+            refuse_other_team(greeting, tables.device(db))
+        round_ = _Round(local, server, settings, open_seal(greeting, settings.load_seal), greeting, deadline, counts)
+        round_.prepare_device()
+        round_.pull()  # first: a new revision must be higher than all known ones
+        round_.fill_outbox()
+        round_.push()
     return counts
 
 
-def check_team(greeting: Greeting, device: tables.Device | None) -> None:
-    """Check that a server has the team of this device. TeamError `other_team`: nothing may be sent there."""
-    if device is not None and (device.author != greeting.member or device.team not in ("", greeting.team)):
+def refuse_other_team(greeting: Greeting, device: tables.Device | None) -> None:
+    """Raise TeamError `other_team` if this home has joined another team: what it shares is not for the team there."""
+    if device is not None and device.team and device.team != greeting.team:
         raise TeamError("other_team")
 
 
 def open_seal(greeting: Greeting, load_seal: Callable[[], Seal | None]) -> Seal | None:
-    """Return the seal of a sealed team, checked against the value on the server; None for an open team."""
+    """Return the seal of a sealed team, checked against the value on the server; None for an open team.
+
+    A home with a team key sends nothing to a team that says it is not sealed: whoever runs the database could say so to
+    read the memories."""
     if greeting.min_version > VERSION:
         raise TeamError("newer_schema")
     seal = load_seal()
     if not greeting.is_sealed:
-        if seal is not None:  # whoever has the database could else switch the encryption off
-            raise TeamError("other_team", "this home has a team key, and the database says that the team is not sealed")
+        if seal is not None:
+            raise TeamError("wrong_key", "this home has a team key, and the database says that the team is not sealed")
         return None
     if seal is None:
         raise TeamError("no_key")
@@ -122,7 +122,7 @@ def vector_of(embedder: Embedder, text: str) -> list[float] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Session:
+class _Round:
     """One synchronisation, step by step."""
 
     local: Local
@@ -159,7 +159,11 @@ class _Session:
                 return
 
     def push(self) -> None:
-        """Send the pending entries of the local log."""
+        """Send the pending entries of the local log, with those that have waited for a grant."""
+        with self.local.read() as db:
+            is_waiting = any(reason == "no_grant" for _, reason in outbox.parked(db))
+        if is_waiting:
+            self.local.write(partial(outbox.requeue_granted, granted=self.greeting.projects))
         attempts = 0
         while self._has_time():
             with self.local.read() as db:
@@ -245,7 +249,7 @@ class _Session:
 def _words_of(body: str) -> str:
     """Return the words of a body in the log; none for one that an older version wrote and this one cannot read."""
     try:
-        return outbox.words_of(body)
+        return words_of_body(body)
     except TeamError:
         return ""
 

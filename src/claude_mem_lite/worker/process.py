@@ -193,7 +193,7 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
 
     from claude_mem_lite.worker.api.app import make_app
 
-    class Server(uvicorn.Server):
+    class SignallessServer(uvicorn.Server):
         """Server that leaves signals to the worker: the original raises them again after its end."""
 
         @contextmanager
@@ -212,7 +212,7 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
         loop="asyncio",
         timeout_graceful_shutdown=5,
     )
-    server = Server(config)
+    server = SignallessServer(config)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop())
     home.worker_pid.write_text(str(os.getpid()))

@@ -102,7 +102,9 @@ def test_what_is_no_rule_is_accepted_only_in_words_that_are(machine: Machine, cw
 def test_words_go_with_one_lesson_and_behind_its_id(machine: Machine, cwd: str) -> None:
     (one,) = unsure(machine, cwd)
     for given in ((one["id"], one["id"], FIRST.saved), (FIRST.saved, one["id"]), (FIRST.saved,)):
-        assert "a TEXT goes with one ID" in run_here(machine, "lessons", "accept", *given, cwd=cwd, status=2).stderr
+        assert (
+            "give TEXT after exactly one ID" in run_here(machine, "lessons", "accept", *given, cwd=cwd, status=2).stderr
+        )
 
 
 def test_a_text_that_is_empty_or_too_long_is_refused(machine: Machine, cwd: str) -> None:

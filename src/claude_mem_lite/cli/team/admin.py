@@ -8,7 +8,7 @@ import click
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import connect, json_option, project_for_worker, refuse_agent
 from claude_mem_lite.cli.output import Column, plain, print_json, print_table
-from claude_mem_lite.cli.team.secrets import secret
+from claude_mem_lite.cli.team.secrets import asking, secret
 from claude_mem_lite.cli.times import ago
 
 _url_option = click.option(
@@ -40,14 +40,18 @@ def init(url: str | None, sealed: bool, as_json: bool) -> None:
       claude-mem-lite team init --sealed < url.txt
     """
     refuse_agent("team init")
-    made = connect().team_init(secret(url, "connection string of the administrator"), sealed=sealed)
+    url = secret(url, "connection string of the administrator")
+    with asking():
+        made = connect().team_init(url, sealed=sealed)
     if as_json:
         print_json(made.raw)
         return
     click.echo("The team's database is ready." if made.migrations else "The team's database was ready already.")
     if made.key:
         click.echo(f"Team key, shown only now: {plain(made.key)}")
-        click.echo("Give it to every member by a safe way; each runs `claude-mem-lite team key`.")
+        click.echo("Keep it in a safe place, and give it to every member; each runs `claude-mem-lite team key`.")
+    elif made.is_sealed:
+        click.echo("The team is sealed and keeps the key that it has.")
     click.echo("Next: `claude-mem-lite team invite NAME --project FOLDER`, also for yourself.")
 
 
@@ -78,7 +82,8 @@ def invite(name: str, projects: Sequence[str], new_password: bool, url: str, as_
     """
     refuse_agent("team invite")
     named = [project_for_worker(project) for project in projects]
-    made = connect().team_invite(name, named, url=url, new_password=new_password)
+    with asking():
+        made = connect().team_invite(name, named, url=url, new_password=new_password)
     if as_json:
         print_json(made.raw)
         return
@@ -87,6 +92,8 @@ def invite(name: str, projects: Sequence[str], new_password: bool, url: str, as_
         click.echo("Connection string, shown only now:")
         click.echo(plain(made.url))
         click.echo(f"{plain(made.name)} runs `claude-mem-lite team join` and pastes it.")
+    else:
+        click.echo("The connection string from before stays; --new-password makes another.")
 
 
 @click.command(short_help="Take all access from a member.")
@@ -103,7 +110,8 @@ def revoke(name: str, url: str, as_json: bool) -> None:
       claude-mem-lite team revoke ana
     """
     refuse_agent("team revoke")
-    revoked = connect().team_revoke(name, url=url)
+    with asking():
+        revoked = connect().team_revoke(name, url=url)
     if as_json:
         print_json(revoked.raw)
         return
@@ -114,13 +122,17 @@ def revoke(name: str, url: str, as_json: bool) -> None:
 @_url_option
 @json_option
 def members(url: str, as_json: bool) -> None:
-    """List the members, with their projects.
+    """List the members.
+
+    Shows their projects, devices and last synchronisation. Needs the connection string of the administrator: teammates
+    see each other by what they share, in `team status`.
 
     \b
     Example:
       claude-mem-lite team members
     """
-    found = connect().team_members(url=url)
+    with asking():
+        found = connect().team_members(url=url)
     if as_json:
         print_json([member.raw for member in found])
         return
@@ -129,11 +141,19 @@ def members(url: str, as_json: bool) -> None:
         return
     now = datetime.now(UTC)
     print_table(
-        [Column("member"), Column("invited", "dim"), Column("projects", wide=True)],
+        [
+            Column("member"),
+            Column("invited", "dim"),
+            Column("devices"),
+            Column("last seen"),
+            Column("projects", wide=True),
+        ],
         [
             [
                 member.name + (" (revoked)" if member.revoked_at else ""),
                 ago(member.invited_at, now),
+                f"{member.devices:,}",
+                ago(member.synchronised_at, now) if member.synchronised_at else "never",
                 ", ".join(map(plain, member.projects)) or "none",
             ]
             for member in found

@@ -2,9 +2,10 @@
 
 import click
 
-from claude_mem_lite.cli.options import connect, connect_to_find, json_option, refuse_agent, yes_option
+from claude_mem_lite.cli.options import chosen_home, connect, connect_to_find, json_option, refuse_agent, yes_option
 from claude_mem_lite.cli.output import plain, print_json
-from claude_mem_lite.cli.team.secrets import secret
+from claude_mem_lite.cli.team.secrets import asking, secret
+from claude_mem_lite.responses.team import TeamStatus
 from claude_mem_lite.text import counted
 
 
@@ -24,16 +25,32 @@ def join(url: str | None, as_json: bool) -> None:
       claude-mem-lite team join postgresql://cml_ana:PASSWORD@db.example.com/team
     """
     refuse_agent("team join")
-    joined = connect().team_join(secret(url, "connection string of your invitation"))
+    url = secret(url, "connection string of your invitation")
+    with asking():
+        joined = connect().team_join(url)
     if as_json:
         print_json(joined.raw)
         return
-    click.echo(f"Joined as {plain(joined.member)}. Nothing is shared yet.")
+    shared = [project.name for project in joined.projects if project.is_shared]
+    sharing = f"Shared from here: {', '.join(map(plain, shared))}." if shared else "Nothing is shared yet."
+    click.echo(f"Joined as {plain(joined.member)}. {sharing}")
     if joined.is_sealed and not joined.has_key:
-        click.echo("The team is sealed: run `claude-mem-lite team key` first.")
-    granted = ", ".join(plain(project.name or project.key[:8]) for project in joined.projects if project.is_granted)
-    click.echo(f"You may share {granted or 'no project yet'}.")
-    click.echo("Next: `claude-mem-lite team preview --project .` shows what would go, `team share .` begins.")
+        click.echo("The team is sealed. Next: `claude-mem-lite team key` stores its key.")
+        return
+    _print_grants(joined)
+
+
+def _print_grants(joined: TeamStatus) -> None:
+    granted = [project for project in joined.projects if project.is_granted]
+    if not granted:
+        click.echo("You may share no project yet: ask for `claude-mem-lite team invite NAME --project PROJECT`.")
+        return
+    names = [plain(project.name) for project in granted if project.name]
+    unnamed = counted(len(granted) - len(names), "project", "projects")
+    listed = [*names, *([f"{unnamed} whose names are sealed"] if len(names) < len(granted) else [])]
+    click.echo(f"You may share {', '.join(listed)}.")
+    click.echo("Next, in the folder of a project: `claude-mem-lite team preview --project .` shows what would go, and")
+    click.echo("`claude-mem-lite team share .` begins to send and to receive.")
 
 
 @click.command(short_help="Store the key of a sealed team.")
@@ -50,11 +67,14 @@ def key(key: str | None, as_json: bool) -> None:
       claude-mem-lite team key
     """
     refuse_agent("team key")
-    state = connect().team_key(secret(key, "team key"))
+    key = secret(key, "team key")
+    with asking():
+        state = connect().team_key(key)
     if as_json:
         print_json(state.raw)
         return
     click.echo("The key is right and stored.")
+    _print_grants(state)
 
 
 @click.command(short_help="Leave the team.")
@@ -65,7 +85,8 @@ def leave(purge: bool, yes: bool, as_json: bool) -> None:
     """Leave the team.
 
     Removes the connection string, the key and all received memories from this machine. Your own memories stay. What you
-    shared stays with the team; with --purge it is removed there too, which needs the database to be reachable.
+    shared stays with the team; with --purge it is removed there too, which needs the database to be reachable. The
+    administrator's connection string of `team init` stays.
 
     \b
     Examples:
@@ -76,10 +97,14 @@ def leave(purge: bool, yes: bool, as_json: bool) -> None:
     if not yes and not as_json:
         what = "Leave the team and remove everywhere what this device shared?" if purge else "Leave the team?"
         click.confirm(what, abort=True)
-    left = connect_to_find().team_leave(purge=purge)
+    with asking():
+        left = connect_to_find().team_leave(purge=purge)
     if as_json:
         print_json(left.raw)
         return
     click.echo(f"Left the team. Removed {counted(left.forgotten, 'received memory', 'received memories')} here.")
     if purge:
         click.echo(f"Removed {counted(left.purged, 'memory', 'memories')} of yours from the team.")
+    kept = chosen_home().team_admin_address
+    if kept.exists():
+        click.echo(f"The administrator's connection string stays in {plain(str(kept))}, for `team invite`.")

@@ -1,6 +1,9 @@
-"""Secrets on the command line: connection strings and keys, typed hidden or piped, because arguments are visible."""
+"""Dialogue of the team commands: secrets, typed hidden or piped because arguments are visible, and a word on waits."""
 
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -18,3 +21,18 @@ def secret(given: str | None, what: str) -> str:
         return piped
     asked: str = click.prompt(what, hide_input=True)
     return asked.strip()
+
+
+@contextmanager
+def asking(after_s: float = 1.0) -> Iterator[None]:
+    """Say on a terminal that the database is asked, if its answer takes longer than usual."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    said = threading.Timer(after_s, lambda: click.echo("Asking the team's database …", err=True))
+    said.daemon = True
+    said.start()
+    try:
+        yield
+    finally:
+        said.cancel()

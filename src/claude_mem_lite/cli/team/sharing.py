@@ -8,18 +8,21 @@ from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import (
     connect_to_find,
     connect_to_look,
+    is_anything_stored,
     json_option,
     memory_id,
     project_for_worker,
     refuse_agent,
 )
 from claude_mem_lite.cli.output import Column, dim, plain, print_json, print_table
+from claude_mem_lite.cli.team.secrets import asking
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.responses.team import TeamShared, TeamStatus
 from claude_mem_lite.text import counted
 
 _MAX_LISTED = 200
+_IN_NO_TEAM = "This machine is in no team: `claude-mem-lite team join` joins one, `team init` makes one."
 _project_argument = click.argument("project", metavar="PROJECT", shell_complete=completion_values.projects)
 
 
@@ -40,7 +43,8 @@ def share(project: str, handoffs: bool, as_json: bool) -> None:
       claude-mem-lite team share shop --handoffs
     """
     refuse_agent("team share")
-    shared = connect_to_find().team_share(project_for_worker(project), handoffs=handoffs)
+    with asking():
+        shared = connect_to_find().team_share(project_for_worker(project), handoffs=handoffs)
     _print_shared(shared, as_json)
 
 
@@ -69,8 +73,10 @@ def _print_shared(shared: TeamShared, as_json: bool) -> None:
         click.echo(f"{plain(shared.name)} is not shared any more; what was sent is taken back.")
         return
     click.echo(f"{plain(shared.name)} ({plain(shared.remote)}) is shared with the team.")
-    considered = counted(shared.marked, "memory", "memories")
-    click.echo(f"{considered} will be considered; `claude-mem-lite team preview` shows which go and which stay.")
+    if shared.marked:
+        considered = counted(shared.marked, "memory", "memories")
+        click.echo(f"{considered} will be considered; `claude-mem-lite team preview` shows which go and which stay.")
+    click.echo("Memories of teammates arrive in the background; `claude-mem-lite team sync` waits for them.")
 
 
 @click.command(short_help="Show exactly what would be sent.")
@@ -83,17 +89,18 @@ def _print_shared(shared: TeamShared, as_json: bool) -> None:
 )
 @json_option
 def preview(project: str, as_json: bool) -> None:
-    """Show exactly what would be sent, and why the rest stays.
+    """Show exactly what would be sent.
 
-    Sends nothing. --json has the body of each memory as it would be sent.
+    Sends nothing, and says why the rest stays here. --json has the body of each memory as it would be sent.
 
     \b
     Examples:
       claude-mem-lite team preview
       claude-mem-lite team preview --project . --json
     """
-    client = connect_to_look({"memories": [], "held_back": [], "more": 0}, as_json=as_json)
-    found = client.team_preview(project_for_worker(project) if project else "")
+    client = connect_to_look({"memories": [], "held_back": [], "more": 0}, as_json=as_json, why=_IN_NO_TEAM)
+    with asking():
+        found = client.team_preview(project_for_worker(project) if project else "")
     if as_json:
         print_json(found.raw)
         return
@@ -104,32 +111,47 @@ def preview(project: str, as_json: bool) -> None:
     if total > _MAX_LISTED:
         click.echo(dim(f"and {total - _MAX_LISTED:,} more"))
     if not found.memories:
-        click.echo("Nothing would be sent.")
+        all_shared = "" if project or found.held_back else " `--project .` asks about a project that is not shared."
+        click.echo(f"Nothing would be sent.{all_shared}")
     for held in found.held_back:
-        click.echo(f"{counted(held.memories, 'memory stays', 'memories stay')} here: {plain(held.reason)}")
+        stay = counted(held.memories, "memory stays", "memories stay")
+        click.echo(f"{stay} here: {plain(held.reason)} ({', '.join(map(plain, held.examples))})")
 
 
 @click.command(short_help="Log in and show the state.")
 @json_option
 def status(as_json: bool) -> None:
-    """Log in to the team's database and show the state.
+    """Log in and show the state.
 
-    Shows who you are, what is shared and received, how much waits in both directions, parked entries with their reason
-    codes, and what to do about a failure.
+    Logs in to the team's database. Shows who you are, what is shared and received, how much waits in both directions,
+    parked entries with their reason codes, and what to do about a failure.
 
     \b
     Examples:
       claude-mem-lite team status
       claude-mem-lite team status --json
     """
-    state = connect_to_look({"is_joined": False}, as_json=as_json).team_status()
+    client = connect_to_look({"is_joined": False}, as_json=as_json, why=_IN_NO_TEAM)
+    with asking():
+        state = client.team_status()
     if as_json:
         print_json(state.raw)
-        return
-    if not state.is_joined:
-        click.echo("This machine is in no team: `claude-mem-lite team join` joins one.")
-        return
-    _print_status(state)
+    elif state.is_joined:
+        _print_status(state)
+    else:
+        click.echo(_IN_NO_TEAM)
+
+
+def print_state() -> bool:
+    """Print the state of the team; return False, and print nothing, if this machine is in no team."""
+    if not is_anything_stored():
+        return False
+    with asking():
+        state = connect_to_find().team_status()
+    if state.is_joined:
+        _print_status(state)
+        click.echo("`claude-mem-lite team --help` lists the commands.")
+    return state.is_joined
 
 
 def _print_status(state: TeamStatus) -> None:
@@ -148,7 +170,7 @@ def _print_status(state: TeamStatus) -> None:
             [
                 [
                     plain(project.name or project.key[:8]),
-                    "yes" if project.is_granted else "no",
+                    ("yes" if project.is_granted else "no") if state.reached and not state.code else "?",
                     ("with open work" if project.handoffs else "yes") if project.is_shared else "no",
                     f"{project.sent:,}",
                     f"{project.received:,}",
@@ -157,6 +179,8 @@ def _print_status(state: TeamStatus) -> None:
             ],
             always_titled=True,
         )
+    if not any(project.is_shared for project in state.projects):
+        click.echo("Nothing is shared: `claude-mem-lite team share .` in the folder of a project begins.")
     for author in state.authors:
         click.echo(
             f"From {plain(author.name)}: {counted(author.memories, 'memory', 'memories')}, "
@@ -170,15 +194,21 @@ def _print_status(state: TeamStatus) -> None:
 @click.command(short_help="Synchronise now.")
 @json_option
 def sync(as_json: bool) -> None:
-    """Synchronise now, and wait for the result.
+    """Synchronise now.
+
+    Waits for the result. The worker synchronises by itself after each session and every few minutes; this is for those
+    who cannot wait.
 
     \b
     Example:
       claude-mem-lite team sync
     """
-    done = connect_to_find().team_sync()
+    with asking():
+        done = connect_to_find().team_sync()
     if as_json:
         print_json(done.raw)
+    elif not done.code and not (done.pushed or done.pulled):
+        click.echo("Everything is synchronised already.")
     elif not done.code:
         click.echo(f"Sent {done.pushed:,} and received {done.pulled:,}.")
     if done.code:
@@ -188,16 +218,23 @@ def sync(as_json: bool) -> None:
 @click.command(short_help="Try parked entries again.")
 @json_option
 def repair(as_json: bool) -> None:
-    """Try parked entries again: send what was refused, fetch and apply what could not be read.
+    """Try parked entries again.
+
+    Sends what was refused, fetches and applies what could not be read. `team status` lists parked entries with their
+    reasons. An entry that a newer version wrote needs an upgrade first.
 
     \b
     Example:
       claude-mem-lite team repair
     """
     refuse_agent("team repair")
-    done = connect_to_find().team_repair()
+    with asking():
+        done = connect_to_find().team_repair()
     if as_json:
         print_json(done.raw)
+        return
+    if not (done.requeued or done.applied or done.still_parked):
+        click.echo("Nothing is parked.")
         return
     click.echo(f"Sending {done.requeued:,} again, applied {done.applied:,}; {done.still_parked:,} are still parked.")
 
@@ -206,9 +243,10 @@ def repair(as_json: bool) -> None:
 @click.argument("given", metavar="ID", shell_complete=completion_values.ids)
 @json_option
 def share_memory(given: str, as_json: bool) -> None:
-    """Share one memory with the team, though its kind is not shared by default.
+    """Share one memory with the team.
 
-    Preferences, memories that hold everywhere, quarantined and private ones, and text from the web never go.
+    For a memory of a kind that is not shared by default. Preferences, memories that hold everywhere, quarantined and
+    private ones, and text from the web never go.
 
     \b
     Example:
@@ -221,7 +259,9 @@ def share_memory(given: str, as_json: bool) -> None:
 @click.argument("given", metavar="ID", shell_complete=completion_values.ids)
 @json_option
 def keep(given: str, as_json: bool) -> None:
-    """Keep one memory from the team; what was sent of it is taken back from everyone.
+    """Keep one memory from the team.
+
+    What was sent of it is taken back from everyone.
 
     \b
     Example:
@@ -235,9 +275,14 @@ def _choose(choice: str, given: str, as_json: bool) -> None:
     chosen = connect_to_find().team_choice(memory_id(given), choice)
     if as_json:
         print_json(chosen.raw)
-    elif choice == "keep":
+    if chosen.reason:
+        raise MemoryLiteError(
+            f"{plain(chosen.id)} stays here: {plain(chosen.reason)}",
+            "`claude-mem-lite share --help` says what is never shared",
+        )
+    if as_json:
+        return
+    if choice == "keep":
         click.echo(f"{plain(chosen.id)} stays here, and is taken back if it was sent.")
-    elif chosen.reason:
-        raise MemoryLiteError(f"{plain(chosen.id)} stays here: {plain(chosen.reason)}")
     else:
         click.echo(f"{plain(chosen.id)} goes to the team: {plain(chosen.title)}")

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from pathlib import Path
+from dataclasses import replace
 from typing import TypeVar
 
 from claude_mem_lite.code.git.project_identity import normalise_remote
@@ -21,7 +21,6 @@ from claude_mem_lite.responses.team import (
     TeamMembers,
     TeamRevoked,
 )
-from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store import memories, team_heads
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import lookup, marks
@@ -32,13 +31,14 @@ from claude_mem_lite.team.entry import project_key
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal, load_seal, make_key, read_key, save_key
 from claude_mem_lite.team.server import Greeting, Server
-from claude_mem_lite.team.sync import check_team, open_seal
+from claude_mem_lite.team.sync import open_seal, refuse_other_team
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team.scheduler import new_id
 
 Result = TypeVar("Result")
-_NO_REMOTE = "a project is shared by its git remote, and this one has none"
+_IN_NO_TEAM = ("this home is in no team", "join one with `claude-mem-lite team join`")
+_NO_REMOTE = "a project is shared by its git remote, and there is none"
 
 
 def init(services: Services, url: str, *, sealed: bool, deadline: Deadline) -> TeamInit:
@@ -47,6 +47,11 @@ def init(services: Services, url: str, *, sealed: bool, deadline: Deadline) -> T
     key = make_key() if sealed else ""
     with administration(address, deadline) as connection:
         done = server_schema.set_up(connection, services.clock(), read_key(key).make_check() if key else None)
+    if sealed and not done.is_sealed:
+        raise MemoryLiteError(
+            "this database has a team that is not sealed, and sealing it later would leave readable memories there",
+            "make another database for a sealed team",
+        )
     save_address(services.home.team_admin_address, address)
     is_new = bool(done.applied) and done.is_sealed and sealed
     if is_new:
@@ -60,18 +65,18 @@ def invite(
     """Give a member access to projects. The address is in the response and nowhere else."""
     address = _administrators_address(services, url)
     with administration(address, deadline) as connection:
-        seal = _seal_ofadministration(services, connection)
-        remotes = [remote_of(services, project) for project in projects]
-        named = [(key_of(remote, seal), project_name(remote)) for remote in remotes]
+        seal = _seal_of_administrator(services, connection)
+        remotes = tuple(dict.fromkeys(remote_of(services, project) for project in projects))
+        named = [(key_of(remote, seal), remote) for remote in remotes]
         made = members.invite(connection, name, named, address, new_password=new_password)
-    return TeamInvitation(name, made.address.url() if made.address else "", tuple(remotes))
+    return TeamInvitation(name, made.address.url() if made.address else "", remotes)
 
 
 def revoke(services: Services, name: str, *, url: str, deadline: Deadline) -> TeamRevoked:
     """Take all access from a member."""
     with administration(_administrators_address(services, url), deadline) as connection:
         if not members.revoke(connection, name):
-            raise NotFound(f"there is no member {name}", "`claude-mem-lite team members` lists them")
+            raise NotFound(f"there is no member {name} with access", "`claude-mem-lite team members` lists all")
     return TeamRevoked(name)
 
 
@@ -86,6 +91,8 @@ def all_members(services: Services, *, url: str, deadline: Deadline) -> TeamMemb
                 member.projects,
                 time_to_text(member.invited_at),
                 time_to_text(member.revoked_at) if member.revoked_at else None,
+                member.devices,
+                time_to_text(member.synchronised_at) if member.synchronised_at else None,
             )
             for member in found
         )
@@ -99,23 +106,24 @@ def join(services: Services, url: str, *, deadline: Deadline) -> None:
         greeting = server.greeting()
     with closing(services.readers.open()) as db:
         present = tables.device(db)
-    if present is not None and (present.author != greeting.member or present.team not in ("", greeting.team)):
+    if present is not None and present.author != greeting.member:
         raise MemoryLiteError(
-            f"this home is {present.author}'s device of another team",
+            f"this home is {present.author}'s device of a team",
             "leave that team first: `claude-mem-lite team leave`",
         )
+    refuse_other_team(greeting, present)
     save_address(services.home.team_address, address)
-    if present is None:
-        device = tables.Device(new_id(), greeting.member, new_id(), "", services.clock(), greeting.team)
-        write(services, lambda db: tables.put_device(db, device))
+    device = present or tables.Device(new_id(), greeting.member, new_id(), "", services.clock())
+    write(services, lambda db: tables.put_device(db, replace(device, team=greeting.team)))
 
 
 def set_key(services: Services, written: str, *, deadline: Deadline) -> None:
     """Check the key of a sealed team against the server, then keep it."""
+    address_of(services)  # first: outside of a team no key can be right
     seal = read_key(written)
     greeting = greet(services, deadline)
     if not greeting.is_sealed:
-        raise MemoryLiteError("the team is not sealed, so it needs no key")
+        raise MemoryLiteError("the team is not sealed, so it needs no key", "nothing has to be done")
     open_seal(greeting, lambda: seal)
     save_key(services.home.team_key, written)
 
@@ -125,21 +133,15 @@ def leave(services: Services, *, purge: bool, deadline: Deadline) -> TeamLeft:
     with closing(services.readers.open()) as db:
         device = tables.device(db)
     if device is None and not services.home.team_address.exists():
-        raise MemoryLiteError("this home is in no team")
+        raise MemoryLiteError("this home is in no team", "there is nothing to leave")
     with ExitStack() as held:
         if purge:  # a synchronisation between both steps would send again under a new device id
             held.enter_context(services.team.held(deadline.left_s()))
         purged = _purge(services, device.id, deadline) if purge and device is not None else 0
         forgotten = _clear(services)
+    services.team.reset()
     services.render_all()
     return TeamLeft(purged, forgotten)
-
-
-def _purge(services: Services, device: str, deadline: Deadline) -> int:
-    """Remove from the team what a device sent; return the number of memories."""
-    with Server.connect(address_of(services), deadline) as server:
-        checked_greeting(services, server)
-        return server.remove_device(device)
 
 
 def _clear(services: Services) -> int:
@@ -157,6 +159,17 @@ def _clear(services: Services) -> int:
     return forgotten
 
 
+def _purge(services: Services, device: str, deadline: Deadline) -> int:
+    try:
+        with Server.connect(address_of(services), deadline) as server:
+            return server.remove_device(device)
+    except TeamError as error:
+        raise MemoryLiteError(
+            f"nothing was removed, and this home is still in the team: {error.message}",
+            f"{error.next_step}; or leave without --purge, and what you shared stays there",
+        ) from None
+
+
 def received_ids(db: sqlite3.Connection, key: str | None = None) -> list[str]:
     """Return the ids of the stored memories of teammates, of one project key or of all."""
     found = (memories.find(db, head.memory) for head in team_heads.received(db, key))
@@ -166,23 +179,29 @@ def received_ids(db: sqlite3.Connection, key: str | None = None) -> list[str]:
 def greet(services: Services, deadline: Deadline) -> Greeting:
     """Log in to the server and return the state of the team."""
     with Server.connect(address_of(services), deadline) as server:
-        return checked_greeting(services, server)
+        return greeting_of(services, server)
 
 
-def checked_greeting(services: Services, server: Server) -> Greeting:
-    """Return the state of the team. TeamError `other_team`: the server has another team than this home joined."""
+def greeting_of(services: Services, server: Server) -> Greeting:
+    """Return the state of the team. TeamError `other_team`: the server is not that of this home's team."""
     greeting = server.greeting()
     with closing(services.readers.open()) as db:
-        check_team(greeting, tables.device(db))
+        refuse_other_team(greeting, tables.device(db))
     return greeting
 
 
 def address_of(services: Services) -> Address:
-    """Return the address of this member. TeamError: this home is in no team."""
+    """Return the address of this member. MemoryLiteError: this home is in no team."""
     address = load_address(services.home.team_address, os.environ)
     if address is None:
-        raise MemoryLiteError("this home is in no team", "join one with `claude-mem-lite team join`")
+        raise MemoryLiteError(*_IN_NO_TEAM)
     return address
+
+
+def refuse_outside_team(db: sqlite3.Connection) -> None:
+    """Raise MemoryLiteError if this home has joined no team."""
+    if tables.device(db) is None:
+        raise MemoryLiteError(*_IN_NO_TEAM)
 
 
 def remote_of(services: Services, project: str) -> str:
@@ -229,7 +248,7 @@ def _administrators_address(services: Services, url: str) -> Address:
     return address
 
 
-def _seal_ofadministration(services: Services, connection: TimedConnection) -> Seal | None:
+def _seal_of_administrator(services: Services, connection: TimedConnection) -> Seal | None:
     """Return the seal that names projects in a sealed team: keys of projects are made with the team key."""
     row = connection.execute("select is_sealed, key_check from claude_mem_lite.team").fetchone()
     if row is None:
@@ -237,15 +256,9 @@ def _seal_ofadministration(services: Services, connection: TimedConnection) -> S
     is_sealed, check = row
     if not is_sealed:
         return None
-    seal = load_seal_of(services.home.team_key)
-    if not seal.opens_check(check):
-        raise TeamError("wrong_key")
-    return seal
-
-
-def load_seal_of(path: Path) -> Seal:
-    """Return the stored seal. TeamError: there is no key in this home."""
-    seal = load_seal(path)
+    seal = load_seal(services.home.team_key)
     if seal is None:
         raise TeamError("no_key")
+    if not seal.opens_check(check):
+        raise TeamError("wrong_key")
     return seal

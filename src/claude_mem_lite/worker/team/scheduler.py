@@ -137,6 +137,11 @@ class TeamSync:
             self._is_requested = True
             self._writes.wake(is_request=False)
 
+    def reset(self) -> None:
+        """Forget the last synchronisation, as after leaving the team."""
+        with self._done:
+            self._state = SyncState(rounds=self._state.rounds)
+
     def wait_for_round(self, timeout_s: float) -> SyncState:
         """Synchronise at once and return the result. MemoryLiteError: memory is off, or the time is over."""
         if not self.may_run():
@@ -232,7 +237,7 @@ class TeamSync:
 
     def _run(self) -> None:
         """Run one synchronisation in its thread, whatever becomes of it."""
-        state = replace(self._state, rounds=self._state.rounds + 1)
+        state = replace(self._state, rounds=self._state.rounds + 1, pushed=0, pulled=0)
         has_work = False
         try:
             counts = self._synchronise()
@@ -282,7 +287,7 @@ class TeamSync:
         if not self.is_set_up():
             return "join a team with `claude-mem-lite team join URL`"
         if self._settings.problem:
-            return "mend config.toml: `claude-mem-lite doctor` says what is wrong"
+            return "correct config.toml: `claude-mem-lite doctor` says what is wrong"
         return "switch memory on with `claude-mem-lite on`"
 
     def _notify(self) -> None:

@@ -6,10 +6,10 @@ import os
 import sqlite3
 from contextlib import closing
 
-from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.deadline import Deadline
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.knowledge.quarantine import checked_save
+from claude_mem_lite.models import Location
 from claude_mem_lite.responses.team import (
     HeldBack,
     PreviewedMemory,
@@ -35,10 +35,11 @@ from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team.membership import (
     address_of,
-    checked_greeting,
     greet,
+    greeting_of,
     key_of,
     received_ids,
+    refuse_outside_team,
     remote_of,
     write,
 )
@@ -48,18 +49,18 @@ _MAX_PREVIEWED = 1_000
 
 def share(services: Services, project: str, *, handoffs: bool, deadline: Deadline) -> TeamShared:
     """Share a project, if the server grants it to this member; its memories are considered at the next
-    synchronisation."""
-    shared = _share_of(services, project, handoffs=handoffs, deadline=deadline)
-    if services.team.is_excluded(shared.project):
+    synchronisation. A folder without any memory becomes a project, so that a new member receives from the first day."""
+    location = _locate(services, project)
+    shared = _share_of(services, location, project, handoffs=handoffs, deadline=deadline)
+    if services.team.is_excluded(shared.project) or (location.root and services.settings.excludes(location.root)):
         raise MemoryLiteError(
             f"{project} is excluded by the settings, so nothing of it is shared",
             "take it out of `exclude` first",
         )
-    location = find_location(project) if _is_folder(project) else None
 
     def begin(db: sqlite3.Connection) -> int:
-        if location is not None and not marks.is_known(db, shared.project):  # no session has worked there yet
-            marks.note(db, lookup.recognise(db, location), services.clock())
+        if not marks.is_known(db, location.project):
+            marks.note(db, location, services.clock())
         return tables.share(db, shared)
 
     marked = write(services, begin)
@@ -69,9 +70,9 @@ def share(services: Services, project: str, *, handoffs: bool, deadline: Deadlin
 
 def unshare(services: Services, project: str) -> TeamShared:
     """Stop sharing a project: take back what was sent, and remove what was received."""
+    location = _locate(services, project)
     with closing(services.readers.open()) as db:
-        id_ = lookup.find(db, project)
-        shared = next((known for known in tables.shares(db) if known.project == id_), None)
+        shared = next((known for known in tables.shares(db) if known.project == location.project), None)
     if shared is None:
         raise MemoryLiteError(f"{project} is not shared", "`claude-mem-lite team status` lists the shared projects")
 
@@ -92,12 +93,12 @@ def unshare(services: Services, project: str) -> TeamShared:
 
 def preview(services: Services, project: str, *, deadline: Deadline) -> TeamPreview:
     """Return everything that would leave this device: of all shared projects, or of one, shared or not."""
+    location = _locate(services, project) if project else None
     with closing(services.readers.open()) as db:
         known = tables.shares(db)
-        id_ = _id_of(db, project) if project else ""
-        chosen = next((share for share in known if share.project == id_), None)
-    if project and chosen is None:
-        chosen = _share_of(services, project, handoffs=False, deadline=deadline, needs_grant=False)
+    chosen = next((share for share in known if location and share.project == location.project), None)
+    if location is not None and chosen is None:
+        chosen = _share_of(services, location, project, handoffs=False, deadline=deadline, needs_grant=False)
     with closing(services.readers.open()) as db:
         found = outbox.preview(
             db, [chosen] if chosen else known, is_excluded=services.team.is_excluded, limit=_MAX_PREVIEWED
@@ -118,6 +119,8 @@ def choose(services: Services, memory_id: str, choice: Choice) -> TeamChoice:
     """Share one memory by hand, or keep it here; a memory that may never go is refused with the reason."""
 
     def record(db: sqlite3.Connection) -> TeamChoice:
+        if choice == "share":
+            refuse_outside_team(db)
         memory = memories.get(db, memory_id)
         tables.choose(db, memory.id, choice)
         verdict = outbox.decide_one(db, memory, is_excluded=services.team.is_excluded)
@@ -143,7 +146,7 @@ def choice(services: Services, memory_id: str) -> TeamChoice:
 def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
     """Send parked entries again, fetch damaged ones again, and try to apply all received ones that are parked."""
     with Server.connect(address_of(services), deadline) as server:
-        seal = open_seal(checked_greeting(services, server), lambda: load_seal(services.home.team_key))
+        seal = open_seal(greeting_of(services, server), lambda: load_seal(services.home.team_key))
         with closing(services.readers.open()) as db:
             damaged = [entry for entry, reason in replica.parked(db) if reason == "bad_hash"]
         fetched = [_fetch_again(server, entry) for entry in damaged]
@@ -162,7 +165,7 @@ def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
 def search(services: Services, query: str, limit: int, *, deadline: Deadline) -> TeamHits:
     """Search the memories of all granted projects on the server."""
     with Server.connect(address_of(services), deadline) as server:
-        greeting = checked_greeting(services, server)
+        greeting = greeting_of(services, server)
         if greeting.is_sealed:
             return TeamHits((), is_sealed=True)
         vector = services.team.vector_of(query) if greeting.has_vectors else None
@@ -170,29 +173,36 @@ def search(services: Services, query: str, limit: int, *, deadline: Deadline) ->
     return TeamHits(tuple(row for hit in found if (row := _hit_row(hit, greeting.projects.get(hit.project, "")))))
 
 
-def _share_of(
-    services: Services, project: str, *, handoffs: bool, deadline: Deadline, needs_grant: bool = True
-) -> Share:
+def _locate(services: Services, project: str) -> Location:
+    """Return the location of a project that the user named. MemoryLiteError: this home is in no team, or there is
+    neither such a project nor such a folder."""
     with closing(services.readers.open()) as db:
-        id_ = _id_of(db, project)
-        if tables.device(db) is None:
-            raise MemoryLiteError("this home is in no team", "join one with `claude-mem-lite team join`")
-    remote = remote_of(services, project)
+        refuse_outside_team(db)
+        if os.path.isabs(project) and os.path.isdir(project):
+            return lookup.locate(db, project)
+        try:
+            return lookup.location_of(db, lookup.find(db, project))
+        except NotFound as error:
+            raise NotFound(
+                error.message, "give the folder of your clone, or a name of `claude-mem-lite projects`"
+            ) from None
+
+
+def _share_of(
+    services: Services,
+    location: Location,
+    named: str,
+    *,
+    handoffs: bool,
+    deadline: Deadline,
+    needs_grant: bool = True,
+) -> Share:
+    remote = remote_of(services, named)
     greeting = greet(services, deadline)
     key = key_of(remote, open_seal(greeting, lambda: load_seal(services.home.team_key)))
     if needs_grant and key not in greeting.projects:
         raise TeamError("no_grant", remote)
-    return Share(id_, remote, key, handoffs, services.clock())
-
-
-def _id_of(db: sqlite3.Connection, project: str) -> str:
-    """Return the id of a project that the user named, also of a folder in which no session has worked yet."""
-    return lookup.locate(db, project).project if _is_folder(project) else lookup.find(db, project)
-
-
-def _is_folder(project: str) -> bool:
-    """Return whether the user named a folder: a name is never a folder, whatever the worker's own folder holds."""
-    return os.path.isabs(project) and os.path.isdir(project)
+    return Share(location.project, remote, key, handoffs, services.clock())
 
 
 def _shared(services: Services, shared: Share, *, is_shared: bool, marked: int = 0) -> TeamShared:

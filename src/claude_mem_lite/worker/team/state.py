@@ -19,7 +19,7 @@ from claude_mem_lite.team.server import Server
 from claude_mem_lite.team.sync import open_seal
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
-from claude_mem_lite.worker.team.membership import address_of, checked_greeting, key_of
+from claude_mem_lite.worker.team.membership import address_of, greeting_of, key_of
 
 _MAX_PARKED = 50
 
@@ -76,7 +76,7 @@ def _log_in(services: Services, deadline: Deadline) -> _Login:
     is_reached = is_sealed = False
     try:
         with Server.connect(address_of(services), deadline) as server:
-            greeting = checked_greeting(services, server)
+            greeting = greeting_of(services, server)
             is_reached, is_sealed = True, greeting.is_sealed
             seal = open_seal(greeting, lambda: load_seal(services.home.team_key))
             return _Login(True, greeting.is_sealed, greeting.projects, server.positions(), seal)
