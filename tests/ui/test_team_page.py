@@ -135,7 +135,7 @@ def test_the_page_of_a_memory_keeps_and_shares_it(ben: Member, page: TestClient)
     assert "It goes to the team." in shown(page, f"/memories/{id_}")
     do(page, "keep_memory", id=id_)
     html = shown(page, f"/memories/{id_}")
-    assert "It stays on this machine: you keep it back by hand." in html
+    assert "It stays on this machine: it is kept back" in html
     assert "Keep from the team" not in html
     do(page, "share_memory", id=id_)
     assert "It goes to the team, as you chose." in shown(page, f"/memories/{id_}")
@@ -151,7 +151,7 @@ def test_a_received_memory_offers_neither(ben: Member, page: TestClient) -> None
     html = shown(page, f"/memories/{id_of(ben, RECEIVED)}")
     assert "Share with the team" not in html
     assert "Keep from the team" not in html
-    assert "it comes from the team" in html
+    assert "It came from the team, so it is not sent again." in html
 
 
 def test_outside_of_a_team_a_memory_says_nothing_about_teams(alone: Machine) -> None:
