@@ -151,7 +151,7 @@ def test_a_received_memory_offers_neither(ben: Member, page: TestClient) -> None
     html = shown(page, f"/memories/{id_of(ben, RECEIVED)}")
     assert "Share with the team" not in html
     assert "Keep from the team" not in html
-    assert "it comes from the team" in html
+    assert "It came from the team, so it is not sent again." in html
 
 
 def test_outside_of_a_team_a_memory_says_nothing_about_teams(alone: Machine) -> None:
