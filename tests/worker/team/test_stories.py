@@ -1,18 +1,18 @@
 """Tests of `team/sync.py` as users live it: two members, real events, real workers and a real PostgreSQL."""
 
-from tests.support.running import Json, leave, payload
+from tests.support.running import Json, leave, payload, wait_until
 from tests.support.team_workers import Member
-from tests.worker.test_fix_stories import NO_MODULE, PASSED, TESTS, failed, lived, ran, told, turn
-from tests.worker.trigger_events import answered, now_name
+from tests.worker.test_fix_stories import NO_MODULE, PASSED, TESTS, failed, lived, ran, turn
+from tests.worker.trigger_events import hooked_in_time, now_name
 
 DECISION = "Keep invoices in PostgreSQL, because SQLite locked under two writers"
 GOTCHA = "The CI cache must be cleared after a lockfile change, since it keeps the old node_modules"
 
 
 def start_context(member: Member, session: str) -> str:
-    return answered(
-        member.machine, "SessionStart", payload("SessionStart", session, str(member.checkout), source="startup")
-    )
+    """What the real hook prints at the start of a session."""
+    given = payload("SessionStart", session, str(member.checkout), source="startup")
+    return hooked_in_time(member.machine, "SessionStart", given)
 
 
 def exchange(*members: Member) -> None:
@@ -25,8 +25,9 @@ def test_a_decision_is_in_the_start_context_of_a_teammate_with_the_name(pair: tu
     ana, ben = pair
     ana.remember("decision", DECISION)
     exchange(ana, ben)
-    assert "[decision, ana, " in start_context(ben, "s-ben")
-    assert DECISION in start_context(ben, "s-ben-2")
+    context = start_context(ben, "s-ben")
+    assert "[decision, ana, " in context
+    assert "SQLite locked under two writers" in context
 
 
 def test_a_fix_is_given_to_a_teammate_at_the_same_failing_command(pair: tuple[Member, Member]) -> None:
@@ -35,7 +36,8 @@ def test_a_fix_is_given_to_a_teammate_at_the_same_failing_command(pair: tuple[Me
     closing = "The tests failed since sqlalchemy was missing from the dependencies; it is added."
     lived(ana.machine, turn("s-ana", str(ana.checkout), "make the tests pass", *steps, closing=closing))
     exchange(ana, ben)
-    context = told(ben.machine, "s-ben", str(ben.checkout), NO_MODULE)
+    given = payload("PostToolUseFailure", "s-ben", str(ben.checkout), **failed(TESTS, NO_MODULE))
+    context = hooked_in_time(ben.machine, "PostToolUseFailure", given)
     assert "uv add sqlalchemy" in context
     assert "ana" in context
 
@@ -94,6 +96,4 @@ def end(member: Member, session: str) -> None:
 
 
 def wait_for_sent(member: Member) -> None:
-    from tests.support.running import wait_until
-
     wait_until(lambda: bool(member.status()["projects"][0]["sent"]), "the memory to be sent")
