@@ -39,7 +39,7 @@ def test_a_fix_is_given_to_a_teammate_at_the_same_failing_command(pair: tuple[Me
     given = payload("PostToolUseFailure", "s-ben", str(ben.checkout), **failed(TESTS, NO_MODULE))
     context = hooked_in_time(ben.machine, "PostToolUseFailure", given)
     assert "uv add sqlalchemy" in context
-    assert "ana" in context
+    assert "worked for ana" in context
 
 
 def test_what_is_forgotten_in_one_home_is_gone_in_the_other(pair: tuple[Member, Member]) -> None:
