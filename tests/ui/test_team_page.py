@@ -135,7 +135,7 @@ def test_the_page_of_a_memory_keeps_and_shares_it(ben: Member, page: TestClient)
     assert "It goes to the team." in shown(page, f"/memories/{id_}")
     do(page, "keep_memory", id=id_)
     html = shown(page, f"/memories/{id_}")
-    assert "It stays on this machine: you keep it back by hand." in html
+    assert "It stays on this machine: it is kept back" in html
     assert "Keep from the team" not in html
     do(page, "share_memory", id=id_)
     assert "It goes to the team, as you chose." in shown(page, f"/memories/{id_}")

@@ -100,9 +100,9 @@ def parked(db: sqlite3.Connection) -> list[Head]:
 
 
 def live_of(db: sqlite3.Connection, author: str, project: str | None) -> list[Head]:
-    """Return the heads of an author that are in the team, of one project key or of all."""
+    """Return the heads in the team that an author made on this device, of one project key or of all."""
     rows = db.execute(
-        f"""select {_COLUMNS} from team_heads where author = :author and op = 'put'
+        f"""select {_COLUMNS} from team_heads where author = :author and op = 'put' and state = 'own'
               and (:project is null or project = :project) order by uid""",
         {"author": author, "project": project},
     )
@@ -174,9 +174,23 @@ def clear(db: sqlite3.Connection) -> None:
 
 def clear_received(db: sqlite3.Connection, project: str) -> None:
     """Remove the heads and the history of received memories of a project, as after its sharing ended."""
-    own = "(select author from team_device)"
-    for table in ("team_heads", "team_history"):
-        db.execute(f"delete from {table} where project = :project and author <> {own}", {"project": project})
+    is_of_other = "project = :project and author <> (select author from team_device)"
+    db.execute(f"delete from team_history where {is_of_other}", {"project": project})
+    # Also what another device of this member made: without its memory here, the outbox would delete it everywhere.
+    is_received = f"({is_of_other}) or (project = :project and state = 'applied')"
+    db.execute(f"delete from team_heads where {is_received}", {"project": project})
+
+
+def keep_apart(db: sqlite3.Connection, source: str, target: str) -> None:
+    """Before a merge of a shared project with another one, keep the other one's memories back: nobody asked to send
+    them. A choice of the user stays."""
+    db.execute(
+        """insert or ignore into team_choices (memory, choice)
+           select id, 'keep' from memories where project in (:source, :target)
+             and exists (select 1 from team_shares where project in (:source, :target))
+             and project not in (select project from team_shares)""",
+        {"source": source, "target": target},
+    )
 
 
 def counts_by_project(db: sqlite3.Connection) -> dict[str, tuple[int, int]]:

@@ -50,7 +50,7 @@ _MIN_NEW_WORDS = 2
 _SENTENCES: dict[Code, str] = {
     "not_shared": "its project is not shared: `claude-mem-lite team share FOLDER`",
     "excluded": "a folder of the project is excluded from memory",
-    "kept": "you keep it back by hand",
+    "kept": "it is kept back, by you or by a merge of projects; `claude-mem-lite share ID` sends it",
     "private": "it has the tag `private`",
     "scope": "it holds beyond the project",
     "kind": "preferences, corrections and failures are never shared",

@@ -4,6 +4,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Location, Receipt, Turn
@@ -95,3 +97,17 @@ def rows_of(store: Store, location: Location) -> dict[str, list[str]]:
         for (table,) in tables
         if table not in RECORDS
     }
+
+
+@pytest.mark.parametrize(("source", "target"), [("shop", "blog"), ("blog", "shop")])
+def test_a_merge_with_a_shared_project_keeps_the_memories_of_the_other_project_back(
+    store: Store, source: str, target: str
+) -> None:
+    places = {"shop": SHOP, "blog": BLOG}
+    with atomic(store.db):
+        team.share(store.db, team.Share(SHOP.project, "example.org/me/shop", "k", False, NOW))
+    shared = store.remember("Use pnpm for the shop", place=SHOP)
+    private = store.remember("Notes about salaries live in the drawer", place=BLOG)
+    with atomic(store.db):
+        changes.merge(store.db, "c1", places[source].project, places[target].project, NOW)
+    assert (team.choice_of(store.db, shared.id), team.choice_of(store.db, private.id)) == (None, "keep")

@@ -1,6 +1,7 @@
 """Tests of `worker/team/scheduler.py`: when a synchronisation begins, and when it does not."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.timestamps import utc_now
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team import membership
-from claude_mem_lite.worker.team.scheduler import next_pause_s
+from claude_mem_lite.worker.team.scheduler import MAX_ASKERS, next_pause_s
 from tests.support.fakes import FakeEmbedder
 from tests.support.patience import PATIENT
 from tests.support.postgres import Database
@@ -110,6 +111,25 @@ def test_while_memory_is_off_nothing_is_synchronised(joined: Services, home: Hom
     with pytest.raises(MemoryLiteError, match="claude-mem-lite on"):
         joined.team.wait_for_round(WAIT_S)
     home.off_switch.unlink()
+    assert joined.team.wait_for_round(WAIT_S).rounds > before
+
+
+def test_commands_beyond_a_few_do_not_wait_for_the_server(joined: Services) -> None:
+    with ExitStack() as taken:
+        for _ in range(MAX_ASKERS):
+            taken.enter_context(joined.team.asking())
+        with pytest.raises(MemoryLiteError, match="many commands"), joined.team.asking():
+            pass
+    with joined.team.asking():
+        pass
+
+
+def test_while_the_home_leaves_no_synchronisation_begins(joined: Services) -> None:
+    with joined.team.held(WAIT_S):
+        before = joined.team.state.rounds
+        joined.team.request()
+        assert joined.passes.wait_until_idle(WAIT_S)
+        assert joined.team.state.rounds == before
     assert joined.team.wait_for_round(WAIT_S).rounds > before
 
 

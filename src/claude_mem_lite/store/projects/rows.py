@@ -12,7 +12,7 @@ from typing import cast
 from claude_mem_lite.models import JsonObject, JsonValue, Location
 from claude_mem_lite.responses.encoding import time_text
 from claude_mem_lite.responses.project import ListedProject
-from claude_mem_lite.store import memories
+from claude_mem_lite.store import memories, team_heads
 from claude_mem_lite.store.index import fts, passages, vectors
 from claude_mem_lite.store.projects.marks import marks, put_former_id
 from claude_mem_lite.timestamps import text_to_time
@@ -53,6 +53,7 @@ def merge_rows(db: sqlite3.Connection, change: str, source: str, target: str, no
     """Move every row of one project to another; return the data for the undo besides `project_change_rows`."""
     values = {"change": change, "source": source, "target": target}
     row = db.execute("select * from projects where id = ?", (source,)).fetchone()
+    team_heads.keep_apart(db, source, target)
     for table, key in _TABLES.items():
         db.execute(
             f"""insert or ignore into project_change_rows (change, place, key, project)

@@ -83,73 +83,84 @@ def status(services: Running, check: bool = False) -> TeamStatus:
         return TeamStatus()
     from claude_mem_lite.worker.team.state import team_status
 
-    return team_status(services, check=check, deadline=Deadline.after(SERVER_S))
+    if not check:
+        return team_status(services, check=False, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        return team_status(services, check=True, deadline=Deadline.after(SERVER_S))
 
 
 @router.post("/init")
 def init(wanted: Init, services: Running) -> TeamInit:
     from claude_mem_lite.worker.team import membership
 
-    return membership.init(services, wanted.url, sealed=wanted.sealed, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        return membership.init(services, wanted.url, sealed=wanted.sealed, deadline=Deadline.after(SERVER_S))
 
 
 @router.post("/invite")
 def invite(wanted: Invite, services: Running) -> TeamInvitation:
     from claude_mem_lite.worker.team import membership
 
-    return membership.invite(
-        services,
-        wanted.name,
-        wanted.projects,
-        url=wanted.url,
-        new_password=wanted.new_password,
-        deadline=Deadline.after(SERVER_S),
-    )
+    with services.team.asking():
+        return membership.invite(
+            services,
+            wanted.name,
+            wanted.projects,
+            url=wanted.url,
+            new_password=wanted.new_password,
+            deadline=Deadline.after(SERVER_S),
+        )
 
 
 @router.post("/revoke")
 def revoke(wanted: Revoke, services: Running) -> TeamRevoked:
     from claude_mem_lite.worker.team import membership
 
-    return membership.revoke(services, wanted.name, url=wanted.url, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        return membership.revoke(services, wanted.name, url=wanted.url, deadline=Deadline.after(SERVER_S))
 
 
 @router.post("/members")
 def members(wanted: Administer, services: Running) -> TeamMembers:
     from claude_mem_lite.worker.team import membership
 
-    return membership.all_members(services, url=wanted.url, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        return membership.all_members(services, url=wanted.url, deadline=Deadline.after(SERVER_S))
 
 
 @router.post("/join")
 def join(wanted: Join, services: Running) -> TeamStatus:
     from claude_mem_lite.worker.team import membership, state
 
-    membership.join(services, wanted.url, deadline=Deadline.after(SERVER_S))
-    return state.team_status(services, check=True, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        membership.join(services, wanted.url, deadline=Deadline.after(SERVER_S))
+        return state.team_status(services, check=True, deadline=Deadline.after(SERVER_S))
 
 
 @router.post("/key")
 def key(wanted: SetKey, services: Running) -> TeamStatus:
     from claude_mem_lite.worker.team import membership, state
 
-    membership.set_key(services, wanted.key, deadline=Deadline.after(SERVER_S))
-    services.team.request()
-    return state.team_status(services, check=True, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        membership.set_key(services, wanted.key, deadline=Deadline.after(SERVER_S))
+        services.team.request()
+        return state.team_status(services, check=True, deadline=Deadline.after(SERVER_S))
 
 
 @router.post("/leave")
 def leave(wanted: Leave, services: Running) -> TeamLeft:
     from claude_mem_lite.worker.team import membership
 
-    return membership.leave(services, purge=wanted.purge, deadline=Deadline.after(SYNC_S))
+    with services.team.asking():
+        return membership.leave(services, purge=wanted.purge, deadline=Deadline.after(SYNC_S))
 
 
 @router.post("/share")
 def share(wanted: ShareProject, services: Running) -> TeamShared:
     from claude_mem_lite.worker.team import sharing
 
-    return sharing.share(services, wanted.project, handoffs=wanted.handoffs, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        return sharing.share(services, wanted.project, handoffs=wanted.handoffs, deadline=Deadline.after(SERVER_S))
 
 
 @router.post("/unshare")
@@ -163,21 +174,24 @@ def unshare(wanted: UnshareProject, services: Running) -> TeamShared:
 def preview(services: Running, project: str = "") -> TeamPreview:
     from claude_mem_lite.worker.team import sharing
 
-    return sharing.preview(services, project, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        return sharing.preview(services, project, deadline=Deadline.after(SERVER_S))
 
 
 @router.post("/sync")
 def sync(services: Running) -> TeamSynced:
     """Synchronise now and return the result."""
-    done = services.team.wait_for_round(SYNC_S)
-    return TeamSynced(done.pushed, done.pulled, done.code, done.message, done.next_step)
+    with services.team.asking():
+        done = services.team.wait_for_round(SYNC_S)
+        return TeamSynced(done.pushed, done.pulled, done.code, done.message, done.next_step)
 
 
 @router.post("/repair")
 def repair(services: Running) -> TeamRepaired:
     from claude_mem_lite.worker.team import sharing
 
-    return sharing.repair(services, deadline=Deadline.after(SYNC_S))
+    with services.team.asking():
+        return sharing.repair(services, deadline=Deadline.after(SYNC_S))
 
 
 @router.get("/memories/{memory}")
@@ -198,4 +212,5 @@ def choose(memory: str, wanted: Choose, services: Running) -> TeamChoice:
 def search(services: Running, q: str, limit: Limit = 10) -> TeamHits:
     from claude_mem_lite.worker.team import sharing
 
-    return sharing.search(services, q, limit, deadline=Deadline.after(SERVER_S))
+    with services.team.asking():
+        return sharing.search(services, q, limit, deadline=Deadline.after(SERVER_S))

@@ -5,7 +5,7 @@ The API imports this module when a command needs it: it imports the driver of Po
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TypeVar
 
@@ -134,7 +134,18 @@ def leave(services: Services, *, purge: bool, deadline: Deadline) -> TeamLeft:
         device = tables.device(db)
     if device is None and not services.home.team_address.exists():
         raise MemoryLiteError("this home is in no team", "there is nothing to leave")
-    purged = _purge(services, device.id, deadline) if purge and device is not None else 0
+    with ExitStack() as held:
+        if purge:  # a synchronisation between both steps would send again under a new device id
+            held.enter_context(services.team.held(deadline.left_s()))
+        purged = _purge(services, device.id, deadline) if purge and device is not None else 0
+        forgotten = _clear(services)
+    services.team.reset()
+    services.render_all()
+    return TeamLeft(purged, forgotten)
+
+
+def _clear(services: Services) -> int:
+    """Remove everything of the team from this home; return the number of received memories."""
 
     def clear(db: sqlite3.Connection) -> int:
         gone = received_ids(db)
@@ -145,9 +156,7 @@ def leave(services: Services, *, purge: bool, deadline: Deadline) -> TeamLeft:
     forgotten = write(services, clear)
     for path in (services.home.team_address, services.home.team_key):
         path.unlink(missing_ok=True)
-    services.team.reset()
-    services.render_all()
-    return TeamLeft(purged, forgotten)
+    return forgotten
 
 
 def _purge(services: Services, device: str, deadline: Deadline) -> int:

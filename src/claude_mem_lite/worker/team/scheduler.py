@@ -8,8 +8,8 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from claude_mem_lite.team.sync import SyncCounts, SyncSettings
 
 ADDRESS_VARIABLE = "CLAUDE_MEM_LITE_TEAM_URL"
+MAX_ASKERS = 8
+"""Maximum of commands that wait for the server at a time: they use the threads that all commands share."""
 _NEEDS_USER = ("login", "insecure", "not_set_up", "other_team", "newer_schema", "wrong_key", "no_key")
 """Reasons that go away only after somebody has done something."""
 Result = TypeVar("Result")
@@ -113,6 +115,8 @@ class TeamSync:
         self._pause_s = limits.team_min_pause_s
         self._due_at = 0.0
         self._is_requested = False
+        self._is_held = False
+        self._askers = threading.BoundedSemaphore(MAX_ASKERS)
         shutdown.on_stop(self._notify)
 
     @property
@@ -153,6 +157,30 @@ class TeamSync:
                 raise MemoryLiteError("the synchronisation is not done yet", "`claude-mem-lite team status` shows it")
             return self._state
 
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Take one of the few places for commands that wait for the server. MemoryLiteError: all are taken."""
+        if not self._askers.acquire(blocking=False):
+            raise MemoryLiteError("many commands wait for the team's database already", "try again in a minute")
+        try:
+            yield
+        finally:
+            self._askers.release()
+
+    @contextmanager
+    def held(self, timeout_s: float) -> Iterator[None]:
+        """Wait for the end of a running synchronisation, and start none for as long as the block lasts."""
+        with self._done:
+            self._is_held, running = True, self._thread
+        try:
+            if running is not None:
+                running.join(timeout_s)
+                if running.is_alive():
+                    raise MemoryLiteError("a synchronisation is running", "try again in two minutes")
+            yield
+        finally:
+            self._is_held = False
+
     def local(self) -> LocalDatabase:
         """Return the local database for a caller in another thread than the job thread."""
         return LocalDatabase(self._readers, self._writes, self._limits.team_write_s)
@@ -191,9 +219,12 @@ class TeamSync:
         left_s = self._due_at - time.monotonic()
         if left_s > 0 and not self._is_requested and not (self._is_early_due() and tables.has_marks(db)):
             return left_s
-        self._is_requested = False
-        self._thread = threading.Thread(target=self._run, name="team sync", daemon=True)
-        self._thread.start()
+        with self._done:
+            if self._is_held:
+                return None
+            self._is_requested = False
+            self._thread = threading.Thread(target=self._run, name="team sync", daemon=True)
+            self._thread.start()
         return None
 
     def _is_early_due(self) -> bool:

@@ -8,6 +8,7 @@ from contextlib import closing
 
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.knowledge.quarantine import checked_save
 from claude_mem_lite.models import Location
 from claude_mem_lite.responses.team import (
     HeldBack,
@@ -23,9 +24,9 @@ from claude_mem_lite.store import memories, team_heads
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.store.team import Choice, Share
-from claude_mem_lite.team import outbox, replica
-from claude_mem_lite.team.body import read_body
-from claude_mem_lite.team.entry import Entry
+from claude_mem_lite.team import outbox, received, replica
+from claude_mem_lite.team.body import memory_of, read_body
+from claude_mem_lite.team.entry import Entry, is_name
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import load_seal
 from claude_mem_lite.team.server import Server, TeamHit
@@ -77,7 +78,9 @@ def unshare(services: Services, project: str) -> TeamShared:
 
     def end(db: sqlite3.Connection) -> None:
         outbox.withdraw(db, project=shared.key, now=services.clock())
-        memories.remove(db, received_ids(db, shared.key), services.clock())
+        gone = received_ids(db, shared.key)
+        memories.remove(db, gone, services.clock())
+        tables.drop_marks(db, gone)
         team_heads.clear_received(db, shared.key)
         tables.drop_cursors(db, shared.key)
         tables.unshare(db, shared.project)
@@ -214,19 +217,22 @@ def _fetch_again(server: Server, entry: Entry) -> Entry | None:
 
 
 def _hit_row(hit: TeamHit, project: str) -> TeamHitRow | None:
-    """Return a hit for the user; None if its body cannot be read."""
+    """Return a hit for the user, with its text as a receiver would store it; None for a body that cannot be read, and
+    for one that would wait in quarantine: agents read the answer too."""
     try:
-        body = read_body(hit.body)
+        memory = checked_save(memory_of(read_body(hit.body), received.id_of(hit.uid), "", hit.author))
     except TeamError:
+        return None
+    if memory.status == "quarantined" or not is_name(hit.author):
         return None
     return TeamHitRow(
         hit.uid,
         project,
-        body.kind,
-        body.title,
-        body.summary,
+        memory.kind,
+        memory.title,
+        memory.summary,
         hit.author,
-        time_to_text(body.created_at),
+        time_to_text(memory.created_at),
         round(hit.score, 4),
-        body.facts,
+        memory.facts,
     )
