@@ -24,7 +24,7 @@ from claude_mem_lite.team.address import parse_address, save_address
 from claude_mem_lite.team.entry import project_key
 from claude_mem_lite.team.members import invite
 
-ROUNDS, PRESSED_ROUNDS = 40, 20
+ROUNDS, PRESSED_ROUNDS = 60, 20
 DELAY_S = 0.5
 BAR = 1.02
 NONE, CONTROL, HEALTHY = "no team", "no team, a second home", "healthy server"
