@@ -1,6 +1,7 @@
 """Tests of `team/outbox.py`: changed memories become entries once, in order, and only if they may leave."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from claude_mem_lite.team.body import words_of_body
 from claude_mem_lite.team.entry import Entry, project_key, uid_of
 from claude_mem_lite.team.seal import Seal
 from tests.support.fakes import NOW, SHOP, Store
-from tests.support.team_homes import KEY, TeamHome
+from tests.support.team_homes import KEY, TeamHome, home_in
 
 BLOG = Location(project="example.org/me/blog", name="blog", root="/nowhere/blog")
 
@@ -304,3 +305,15 @@ def test_a_memory_counts_as_sent_only_when_the_server_has_it(ana: TeamHome) -> N
     ana.push()
     assert [item.is_sent for item in ana.preview().would_send] == [True]
     assert team_heads.counts_by_project(ana.db) == {KEY: (1, 0)}
+
+
+def test_a_copy_on_another_device_of_the_author_takes_nothing_back(ana: TeamHome, tmp_path: Path) -> None:
+    made = ana.decide("Use pnpm for the shop")
+    second = home_in(tmp_path, "ana", "device-b")
+    with closing(second.db):
+        second.receive(ana.push())
+        choose(second, second.only().id, "keep")
+        assert second.push() == []
+    choose(ana, made.id, "keep")
+    assert [entry.op for entry in ana.push()] == ["delete"]
+    assert ana.titles() == ["Use pnpm for the shop"]

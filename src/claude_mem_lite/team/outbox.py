@@ -218,7 +218,9 @@ def _consider(context: "_Context", id_: str, seal: Seal | None, now: datetime) -
             _append_delete(db, device, head, now)
         return
     found = context.considered(memory)
-    if found.head is not None and found.head.op == "put" and found.verdict.takes_back:
+    # A copy of a memory that another device of this member made takes nothing back: a delete would erase the original.
+    is_made_here = memory.origin != "team"
+    if found.head is not None and found.head.op == "put" and found.verdict.takes_back and is_made_here:
         _append_delete(db, device, found.head, now)
         found = context.considered(memory)  # a memory that moved to another shared project goes there
     head = found.head

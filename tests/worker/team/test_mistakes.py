@@ -184,3 +184,14 @@ def test_a_search_of_the_team_names_memories_that_are_here_and_none_that_were_fo
         ben.machine.run("forget", hit["id"], "--yes")
         assert ben.command("search", "--team", "lockfile") == []
         assert ben.command("search", "--team", "kangaroo") == [], "nothing is near enough"
+
+
+def test_a_received_memory_cannot_be_kept_from_the_team_here(database: Database) -> None:
+    with open_members(database, "ana", "ben") as (ana, ben):
+        ana.remember("gotcha", GOTCHA)
+        ana.sync()
+        ben.sync()
+        (received,) = [memory["id"] for memory in ben.command("list")]
+        refused = ben.machine.run("keep", received, status=1)
+        assert "was made on another machine" in refused.stderr
+        assert "run `keep` on that machine" in refused.stderr

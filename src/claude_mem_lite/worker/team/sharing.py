@@ -122,6 +122,11 @@ def choose(services: Services, memory_id: str, choice: Choice) -> TeamChoice:
         if choice == "share":
             refuse_outside_team(db)
         memory = memories.get(db, memory_id)
+        if choice == "keep" and memory.origin == "team":
+            raise MemoryLiteError(
+                f"{memory.id} was made on another machine, so this one cannot keep it from the team",
+                "run `keep` on that machine; `claude-mem-lite forget` removes the memory here",
+            )
         tables.choose(db, memory.id, choice)
         verdict = outbox.decide_one(db, memory, is_excluded=services.team.is_excluded)
         reason = verdict.reason if choice == "share" and not verdict.may_go else ""
