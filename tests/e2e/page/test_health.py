@@ -22,7 +22,7 @@ def test_worker_queue_and_model_are_told(browser: Browser, served: Served) -> No
     with opened(browser, served, "/health") as page:
         main = page.locator("main")
         expect(main).to_contain_text("Running since")
-        expect(main).to_contain_text("Rules write the notes without a model, without any model")
+        expect(main).to_contain_text("Rules write the notes without a model: nothing is sent and nothing is spent")
         expect(page.get_by_role("columnheader", name="Waiting")).to_be_visible()
 
 

@@ -217,7 +217,7 @@ def test_a_link_is_worth_nothing_once_it_was_used(browser: Browser, served: Serv
     context = browser.new_context()
     page = context.new_page()
     page.goto(link)
-    expect(page.locator("main .problem")).to_contain_text("This link was used: each opens the page once.")
+    expect(page.locator("main .problem")).to_contain_text("This link was used: each link opens the page once.")
     context.close()
 
 
