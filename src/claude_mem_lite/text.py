@@ -15,15 +15,15 @@ from claude_mem_lite.models import MAX_TITLE_LENGTH
 _CJK = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e\u31a0-\u31ff"
 _CJK += "\u1100-\u11ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7fb\uf900-\ufaff\U0001b000-\U0001b16f"
 _CJK += "\U00020000-\U0003ffff"
-_CJK_RUN = re.compile(f"[{_CJK}]+")
-_WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:(?:_+|[-\u2010])[^\W_{_CJK}]+)*")
-_BETWEEN = re.compile("[_\u2010-]+")
-_HUMP = re.compile(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
-_HEX = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,}")
-_LONG_WORD = re.compile(r"\w{3,}")
-_SUFFIX = re.compile(r"(?:ations?|ings?|ments?|ers?|ed|es|ies|ly|s|y|e|ion|ions)$")
+_CJK_RUN = lazy(f"[{_CJK}]+")
+_WORD = lazy(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:(?:_+|[-\u2010])[^\W_{_CJK}]+)*")
+_BETWEEN = lazy("[_\u2010-]+")
+_HUMP = lazy(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_HEX = lazy(r"(?=[a-f]*\d)[0-9a-f]{7,}")
+_LONG_WORD = lazy(r"\w{3,}")
+_SUFFIX = lazy(r"(?:ations?|ings?|ments?|ers?|ed|es|ies|ly|s|y|e|ion|ions)$")
 # "dropped" belongs to "drop".
-_DOUBLED = re.compile(r"([bdgmnprt])\1(?:ed|ings?|ers?)$")
+_DOUBLED = lazy(r"([bdgmnprt])\1(?:ed|ings?|ers?)$")
 _KANA_MARKS = "\u3099\u309a"
 _MAX_JOINED = 6
 _MAX_WORD_LENGTH = 64
@@ -205,17 +205,17 @@ def _telling(text: str) -> set[str]:
     return words - STOPWORDS or words
 
 
-_TAG = re.compile(r"<(?=[/!?a-z])(?:([^<>\n]{0,200})>)?", re.I)
+_TAG = lazy(r"<(?=[/!?a-z])(?:([^<>\n]{0,200})>)?", re.I)
 # Control, format and private characters, surrogates, variants and fillers: invisible to people, not to a model. White
 # space is not included.
-_UNSEEN = re.compile(
+_UNSEEN = lazy(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
     "\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
 # Three hyphens look like the frame of a block.
-_RULE = re.compile("-{3,}")
+_RULE = lazy("-{3,}")
 
 
 def without_tags(text: str) -> str:

@@ -17,7 +17,7 @@ MIN_SHARED, MIN_COSINE = 0.3, 0.7
 # Of random pairs of sentences of one project, 1 % exceed a bound.
 MIN_RELATED_COSINE, MIN_RELATED_SHARED = 0.5, 0.5
 _MIN_STEMS = 2
-_FILLERS = frozenset(stems("since again always"))
+_FILLERS = "since again always"
 _MIN_COMMON_STEMS = 3
 # "Yes, go with the first" has no more stems.
 _MAX_POINTER_STEMS = 3
@@ -26,7 +26,7 @@ _NUMBER = lazy(r"\d+")
 
 @lru_cache(maxsize=4 * MAX_COMPARED)
 def _stems(sentence: str) -> frozenset[str]:
-    return frozenset(stems(sentence)) - _FILLERS
+    return frozenset(stems(sentence)) - frozenset(stems(_FILLERS))
 
 
 def _numbers(sentence: str) -> set[str]:
