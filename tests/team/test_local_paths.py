@@ -4,7 +4,7 @@ import pytest
 
 from claude_mem_lite.team.local_paths import LocalPaths, is_inside
 
-PATHS = LocalPaths("/srv/people/ana", ("/srv/people/ana/shop", "/work/shop"))
+PATHS = LocalPaths("/srv/people/ana", ("/srv/people/ana/shop", "/code/shop"))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ PATHS = LocalPaths("/srv/people/ana", ("/srv/people/ana/shop", "/work/shop"))
         ("/srv/people/ana/other", "~/other"),
         ("/srv/people/ana/shop/src/a.py", "src/a.py"),
         ("cd /srv/people/ana/shop", "cd ."),
-        ("/work/shop/src/a.py and /work/shopping", "src/a.py and /work/shopping"),
+        ("/code/shop/src/a.py and /code/shopping", "src/a.py and /code/shopping"),
     ],
 )
 def test_a_home_is_cut_and_a_checkout_made_relative(text: str, cut: str) -> None:
@@ -57,7 +57,7 @@ def test_other_paths_stay(text: str) -> None:
 
 
 def test_files_are_relative_or_dropped() -> None:
-    files = ["src/a.py", "/work/shop/b.py", "/home/ana/c.py", "/etc/passwd", "~/d", "../e", r"C:\x\f.py", "a/../../g"]
+    files = ["src/a.py", "/code/shop/b.py", "/home/ana/c.py", "/etc/passwd", "~/d", "../e", r"C:\x\f.py", "a/../../g"]
     assert [PATHS.file(file) for file in files] == ["src/a.py", "b.py", "", "", "", "", "", ""]
 
 
