@@ -66,6 +66,25 @@ def matched_import(rule: Rule, written: str, replaced: str) -> str:
     return ""
 
 
+def written_path(tool_input: dict) -> str:  # type: ignore[type-arg]
+    """Return the file that an edit writes; '' if the input names none."""
+    path = tool_input.get("file_path") or tool_input.get("notebook_path")
+    return path if isinstance(path, str) else ""
+
+
+def written_texts(tool_input: dict) -> list[tuple[str, str]]:  # type: ignore[type-arg]
+    """Return each text that an edit writes, with the text that it replaces."""
+    edits = tool_input.get("edits")
+    found = []
+    for edit in [tool_input, *(edits if isinstance(edits, list) else [])]:
+        if isinstance(edit, dict):
+            written = edit.get("content") or edit.get("new_string") or edit.get("new_source")
+            replaced = edit.get("old_string")
+            if isinstance(written, str):
+                found.append((written, replaced if isinstance(replaced, str) else ""))
+    return found
+
+
 # Commands.
 
 

@@ -1,0 +1,60 @@
+"""Match of a rule with a tool call of the past or of a trial, by the same code as the hook."""
+
+from dataclasses import dataclass
+
+from claude_mem_lite.guards.guard import Example
+from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
+from claude_mem_lite.hook import guard_match, shell_commands
+from claude_mem_lite.models import JsonObject, text
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call: name and input in Claude Code's form, the folder it runs in, the top folder of the checkout, and
+    the branch, '' if unknown."""
+
+    tool: str
+    tool_input: JsonObject
+    folder: str
+    root: str
+    branch: str = ""
+
+
+class _OneBranch(guard_match.Branches):
+    def __init__(self, branch: str) -> None:
+        self._branch = branch
+
+    def current(self, folder: str) -> str:
+        return self._branch
+
+
+def matched(rule: Rule, call: Call) -> str:
+    """Return the command, path or module by which a rule matches a call; '' if it does not."""
+    if call.tool not in rule.tools:
+        return ""
+    data = {name: list(words) for name, words in _lists(rule)}
+    if call.tool == SHELL_TOOL:
+        commands = shell_commands.parse(text(call.tool_input.get("command")), call.folder)
+        return " ".join(guard_match.matched_command(data, commands, _OneBranch(call.branch)))
+    path = guard_match.written_path(call.tool_input)
+    if rule.paths:
+        return path if guard_match.matched_path(data, path, call.root) else ""
+    return next(
+        (
+            module
+            for written, replaced in guard_match.written_texts(call.tool_input)
+            if (module := guard_match.matched_import(data, written, replaced))
+        ),
+        "",
+    )
+
+
+def example_call(example: Example, root: str) -> Call:
+    """Return the call of an example: `Bash` runs its text; an edit writes the named file, or the text as its content."""
+    if example.tool == SHELL_TOOL:
+        return Call(example.tool, {"command": example.text}, root, root)
+    return Call(example.tool, {"file_path": f"{root}/{example.text}", "content": example.text}, root, root)
+
+
+def _lists(rule: Rule) -> list[tuple[str, tuple[str, ...]]]:
+    return [(name, tuple(words)) for name, words in rule.to_json().items() if isinstance(words, list)]  # type: ignore[arg-type]
