@@ -180,6 +180,11 @@ class Home:
         return self.root / "installs"
 
     @property
+    def guards(self) -> Path:
+        """Active guards, one file a project, for the hook before tool calls."""
+        return self.root / "guards"
+
+    @property
     def hook_python(self) -> Path:
         """Symlink to the real interpreter: a version manager's shim costs seven starts."""
         return self.root / "py"

@@ -1,55 +1,103 @@
-"""Guards before a tool call: read the payload, look for the guards' tokens, match, answer, and note what fired.
+"""Guards before a tool call: read the payload and the guards of the project, look for the guards' tokens.
 
-The kernel imports this module for the event `PreToolUse`, which only folders with guards have hooks for. No worker is
-asked. A broken file, an error or a match that takes too long lets the call pass; the note tells `doctor`."""
+The kernel imports this module for the event `PreToolUse`, which only projects with guards have hooks for. No worker is
+asked. Only a payload with a token costs more: `guard_check` parses, matches and answers. Whatever goes wrong lets the
+call pass; a note tells `doctor`."""
 
-import _signal  # type: ignore[import-not-found]
 import posix
 import time
 
 import kernel  # type: ignore[import-not-found]
 
-LIMIT_S = 0.005
-"""Maximum of processor time to match one call with one guard."""
-MAX_FILE_BYTES = 1_000_000
+HERE = "here"
+"""Word of a hook for all projects, in the place of a project: the folder of the call decides."""
+TRIAL = b"CLAUDE_MEM_LITE_TRIAL"
+"""Variable of a trial, as of `doctor`: the hook answers and notes nothing."""
 ALWAYS = b"*"
-"""Token of a guard that has no word to look for."""
-SHELL_TOOLS = ("Bash", "run_shell_command", "shell")
-EDIT_TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit", "write_file", "replace", "apply_patch")
+"""Token of a guard without a word to look for."""
+MAX_FILE_BYTES = 1_000_000
+MAX_PAYLOAD_BYTES = 8_000_000
+FAILURE_EVERY_S = 60
+"""Minimum between two notes of failures: a broken file fails at every call."""
 
 
-class TookTooLong(BaseException):
-    """Limit reached; not an Exception, so that no handler on the way catches it."""
+class Failed(Exception):
+    """Reason why no guard could be held against the call."""
 
 
-def serve(project: str, agent: str) -> None:
-    """Answer the tool call on stdin by the guards of a project."""
-    payload: bytes = kernel.read_all(0)
+def serve(words: list[str]) -> None:
+    """Answer the tool call on stdin by the guards of a project; `words` are the project's name and the agent's."""
+    began = time.monotonic()
+    payload: bytes = kernel.read_all(0)  # also if ignored: the client reports a pipe that was closed unread
     home: bytes = kernel.find_home()
     if posix.environ.get(b"CLAUDE_MEM_LITE_INTERNAL") or posix.access(home + b"/off", posix.F_OK):
         return
-    lines = read_guards(home, project).split(b"\n")
-    if lines[0] and any(token == ALWAYS or token in payload for token in lines[0].split(b" ")):
-        posix.umask(0o077)
-        check(home, agent, payload, [line for line in lines[1:] if line])
-
-
-def read_guards(home: bytes, project: str) -> bytes:
-    """Return the guards of a project: a line of tokens, then one guard a line; b"" if there are none."""
-    if not kernel.is_ours(home):
-        return b""
+    if not posix.access(home + b"/guards", posix.F_OK) or not kernel.is_ours(home):
+        return
+    posix.umask(0o077)
+    name, agent = kernel.clean_name(words[0] if words else ""), kernel.clean_name("".join(words[1:2]) or "claude")
     try:
-        fd = posix.open(b"%b/guards/%b" % (home, project.encode()), posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
-    except OSError:
+        if name == HERE:
+            import guard_places  # type: ignore[import-not-found]
+
+            name = guard_places.project_of_call(read(home + b"/guards/roots"), payload)
+        if name and may_match(payload, data := read(home + b"/guards/" + name.encode())):
+            if len(payload) > MAX_PAYLOAD_BYTES:
+                raise Failed("the call is too large")
+            import guard_check  # type: ignore[import-not-found]
+
+            guard_check.check(home, name, agent, payload, data, began)
+    except Failed as failure:
+        note_failure(home, name, "", str(failure))
+    except Exception as error:
+        note_failure(home, name, "", f"error {type(error).__name__}")
+
+
+def may_match(payload: bytes, data: bytes) -> bool:
+    """Return whether the payload has a token of the guards, which are in the file's first line."""
+    if not data:
+        return False
+    tokens = data.partition(b"\n")[0].split()
+    if not tokens:
+        raise Failed("the file of guards is broken")
+    return ALWAYS in tokens or any(token in payload for token in tokens)
+
+
+def read(path: bytes) -> bytes:
+    """Return a file of guards, b"" without one; Failed for a file that somebody else may have written."""
+    flags = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC
+    try:
+        fd = posix.open(path, flags)
+    except FileNotFoundError:
         return b""
-    data = posix.read(fd, MAX_FILE_BYTES)
-    posix.close(fd)
+    except OSError:
+        raise Failed("the file of guards cannot be opened") from None
+    try:
+        found = posix.fstat(fd)
+        if found.st_mode & 0o170022 != 0o100000 or found.st_uid != posix.getuid():
+            raise Failed("the file of guards is not yours alone")
+        data = posix.read(fd, MAX_FILE_BYTES + 1)
+    finally:
+        posix.close(fd)
+    if len(data) > MAX_FILE_BYTES:
+        raise Failed("the file of guards is too large")
     return data
 
 
-def check(home: bytes, agent: str, payload: bytes, lines: list[bytes]) -> None:
-    """Match a call with each guard; print the strictest answer, and note every guard that fired or failed."""
-    import json
-
-    import guard_match  # type: ignore[import-not-found]
-    import guard_answer  # type: ignore[import-not-found]
+def note_failure(home: bytes, name: str, guard: str, reason: str) -> None:
+    """Note for `doctor` and the worker that a call passed unchecked; at most once in a while."""
+    if posix.environ.get(TRIAL):
+        return
+    mark = b"%b/guards/%b.failed" % (home, name.encode())
+    try:
+        if 0 <= time.time() - posix.stat(mark).st_mtime < FAILURE_EVERY_S:
+            return
+    except OSError:
+        pass
+    note = b'{"hook_event_name":"GuardFailed","guard":"%b","file":"%b","reason":"%b"}' % (
+        "".join([c for c in guard if c.isascii() and (c.isalnum() or c in "-_")])[:40].encode(),
+        name.encode(),
+        reason.encode(),
+    )
+    kernel.leave(mark + b".tmp", mark, note, False)
+    kernel.keep(home, kernel.spool_name("GuardFailed"), note, False)

@@ -26,10 +26,15 @@ SHIELDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 def main() -> None:
     """Serve the event named by the first argument, of the agent named by the second (none for Claude Code), and end the
-    process with status 0."""
+    process with status 0. Guards have arguments of their own."""
     try:
         silence()
-        serve(clean_name("_".join(sys.argv[1:3])))
+        if sys.argv[1:2] == ["PreToolUse"]:
+            import guard  # type: ignore[import-not-found]
+
+            guard.serve(sys.argv[2:])
+        else:
+            serve(clean_name("_".join(sys.argv[1:3])))
     except BaseException:
         pass
     posix._exit(0)

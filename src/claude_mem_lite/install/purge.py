@@ -15,6 +15,7 @@ _OWN_NAMES = (
     "spool",
     "rendered",
     "installs",
+    "guards",
     "claude_mem_lite",
     "inbox.db",
     "inbox.db-wal",

@@ -1,0 +1,135 @@
+"""Match of one call with the guards of a project, the answer, and notes of what fired. Imported by `guard` for payloads
+with a token of the guards."""
+
+import _signal  # type: ignore[import-not-found]
+import posix
+import time
+
+import guard  # type: ignore[import-not-found]
+import guard_call  # type: ignore[import-not-found]
+import guard_match  # type: ignore[import-not-found]
+import guard_places  # type: ignore[import-not-found]
+import kernel  # type: ignore[import-not-found]
+import shell_commands  # type: ignore[import-not-found]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the hook imports neither
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
+
+Members = dict[str, object]
+
+LIMIT_S = 0.005
+"""Maximum of processor time to parse a call, and to match it with one guard."""
+STRICTEST = ("deny", "ask", "remind")
+ATTENDED = b"CLAUDE_CODE_SESSION_ATTENDED"
+"""Variable of Claude Code 2.1.325: 1 if a person is at the terminal, 0 with -p."""
+MAX_GUARDS = 200
+
+
+class TookTooLong(BaseException):
+    """Limit reached; not an Exception, so that no handler on the way catches it."""
+
+
+class Branches(guard_match.Branches):  # type: ignore[misc]
+    """Branches of folders, by the files of git."""
+
+    def current(self, folder: str) -> str:
+        branch: str = guard_places.branch_of(folder)
+        return branch
+
+
+class Call:
+    """Call in a form that all agents share."""
+
+    def __init__(self, members: Members) -> None:
+        self.members = members
+        self.folder: str = guard_call.folder_of(members)
+        self.root: str = guard_places.root_of(self.folder) or self.folder
+        line = guard_call.command_of(members)
+        self.commands = shell_commands.parse(line, self.folder) if line else []
+        self.edits = guard_call.edits_of(members)
+
+
+def check(home: bytes, name: str, agent: str, payload: bytes, data: bytes, began: float) -> None:
+    """Print the strictest answer of the guards that match a call, and note every guard that fired or failed."""
+    call = limited(lambda: Call(guard_places.fields(guard_places.parse(payload.decode("utf-8", "replace")))))
+    if call is None:
+        guard.note_failure(home, name, "", "slow")
+        return
+    event = guard_places.word(call.members, "hook_event_name")
+    fired: list[tuple[str, Members]] = []
+    for line in data.split(b"\n")[1 : MAX_GUARDS + 1]:
+        if line:
+            members = matching(home, name, call, line)
+            mode = guard_places.word(members, "mode")
+            decision = guard_call.decided(mode, agent, posix.environ.get(ATTENDED) == b"1")
+            fired += [(decision, members)] if members else []
+    if not fired or guard_places.is_excluded(home, call.folder):
+        return
+    fired.sort(key=lambda one: STRICTEST.index(one[0]))
+    printed = guard_call.answer(agent, event, fired[0][0], [guard_call.reason_of(one) for _, one in fired[:3]])
+    if printed and kernel.print_all(printed) and not posix.environ.get(guard.TRIAL):
+        for decision, members in fired:
+            note_fired(home, agent, call.members, decision, members, began)
+
+
+def matching(home: bytes, name: str, call: Call, line: bytes) -> Members:
+    """Return a guard that matches a call; no members if it does not match, or fails."""
+    number = ""
+    try:
+        members = guard_places.fields(guard_places.parse(line.decode()))
+        number, rule = guard_places.word(members, "id"), guard_places.fields(members["rule"])
+        matched = limited(lambda: matches(rule, call))
+    except Exception as error:
+        guard.note_failure(home, name, number, f"broken guard, {type(error).__name__}")
+        return {}
+    if matched is None:
+        guard.note_failure(home, name, number, "slow")
+    return members if matched else {}
+
+
+def matches(rule: Members, call: Call) -> bool:
+    """Return whether a rule matches a call."""
+    if "commands" in rule:
+        return bool(call.commands and guard_match.matched_command(rule, call.commands, Branches()))
+    for path, texts in call.edits:
+        if "paths" in rule and not guard_match.matched_path(rule, path, call.root):
+            continue
+        if "imports" not in rule or any(guard_match.matched_import(rule, new, old) for new, old in texts):
+            return True
+    return False
+
+
+def limited(work: "Callable[[], Result]") -> "Result | None":
+    """Return the result of a piece of work; None if it takes too long."""
+    _signal.signal(_signal.SIGVTALRM, give_up)
+    try:
+        _signal.setitimer(_signal.ITIMER_VIRTUAL, LIMIT_S)
+        try:
+            return work()
+        finally:
+            _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+    except TookTooLong:
+        return None
+
+
+def give_up(_number: int, _frame: object) -> None:
+    """Raise TookTooLong from the timer."""
+    raise TookTooLong
+
+
+def note_fired(home: bytes, agent: str, call: Members, decision: str, members: Members, began: float) -> None:
+    """Note a guard that fired, without any text of the call: PostToolUse and the transcript have that."""
+    told = {
+        "guard": guard_places.word(members, "id"),
+        "project": guard_places.word(members, "project"),
+        "decision": decision,
+    }
+    for key in ("tool_use_id", "session_id", "cwd", "tool_name"):
+        told[key] = guard_places.word(call, key)
+    told["prompt_id"] = guard_places.word(call, "prompt_id") or guard_places.word(call, "turn_id")
+    label = "GuardFired" if agent == "claude" else f"GuardFired_{agent}"
+    kernel.keep(home, kernel.spool_name(label), guard_call.note(told, (time.monotonic() - began) * 1000), False)

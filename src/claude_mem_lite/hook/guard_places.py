@@ -1,0 +1,130 @@
+"""Folders of a guarded call: the project, the top folder of the checkout, the branch, and excluded folders.
+
+git is never started. Imports nothing but C modules, unless the user or the repository excludes folders."""
+
+import posix
+
+Strings = dict[str, object]
+
+MAX_PARENTS = 64
+MAX_BYTES = 65_536
+HEAD_LEAD = "ref: refs/heads/"
+
+
+def parse(text: str) -> object:
+    """Return the value of a JSON text; ValueError for any other text.
+
+    By the C scanner of the `json` module: the module itself imports `re` and doubles the time of a hook."""
+    from _json import make_scanner
+
+    try:
+        value, end = make_scanner(_Decoder)(  # type: ignore[arg-type]
+            text, len(text) - len(text.lstrip(" \t\r\n"))
+        )
+    except StopIteration:
+        raise ValueError("no JSON") from None
+    if text[end:].strip(" \t\r\n"):
+        raise ValueError("more than one value")
+    return value
+
+
+class _Decoder:
+    """Settings of the scanner, as `json.JSONDecoder` has them."""
+
+    strict = False
+    object_hook = object_pairs_hook = array_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+    memo: Strings = {}
+
+
+def fields(value: object) -> Strings:
+    """Return an object's members; none for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def word(members: Strings, key: str) -> str:
+    """Return a member that is a text; '' for any other."""
+    value = members.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def parents(folder: str) -> list[str]:
+    """Return a folder and the folders around it, innermost first; none for a relative path."""
+    if not folder.startswith("/"):
+        return []
+    parts = [part for part in folder.split("/") if part]
+    return ["/" + "/".join(parts[:end]) for end in range(len(parts), -1, -1)][:MAX_PARENTS]
+
+
+def root_of(folder: str) -> str:
+    """Return the top folder of the checkout around a folder; '' outside of any."""
+    for each in parents(folder):
+        if posix.access(each.rstrip("/") + "/.git", posix.F_OK):
+            return each
+    return ""
+
+
+def git_folder(root: str) -> str:
+    """Return the git folder of a checkout; a worktree has a file that names it."""
+    named = read_small(root + "/.git")
+    if not named.startswith("gitdir:"):
+        return root + "/.git"
+    folder = named[len("gitdir:") :].strip()
+    return folder if folder.startswith("/") else f"{root}/{folder}"
+
+
+def branch_of(folder: str) -> str:
+    """Return the current branch of the checkout around a folder; '' if it has none, or cannot be known."""
+    root = root_of(folder)
+    head = read_small(git_folder(root) + "/HEAD").strip() if root else ""
+    return head[len(HEAD_LEAD) :] if head.startswith(HEAD_LEAD) else ""
+
+
+def read_small(path: str) -> str:
+    """Return the text of a small regular file; '' for any other."""
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        is_file = posix.fstat(fd).st_mode & 0o170000 == 0o100000
+        return posix.read(fd, MAX_BYTES).decode("utf-8", "surrogateescape") if is_file else ""
+    except OSError:
+        return ""
+    finally:
+        posix.close(fd)
+
+
+def project_of_call(roots: bytes, payload: bytes) -> str:
+    """Return the name of the guarded project in which a call is made; '' if it is made elsewhere.
+
+    Each line of `roots` has a project's name, tools and a folder of the project."""
+    lines = [line.split(" ", 2) for line in roots.decode("utf-8", "surrogateescape").split("\n")]
+    known = {line[2]: line[0] for line in lines if len(line) == 3}
+    folder = word(fields(parse(payload.decode("utf-8", "replace"))), "cwd") if known else ""
+    if not folder:
+        return ""
+    root = root_of(folder)
+    main = git_folder(root).partition("/.git/worktrees/")[0] if root else ""
+    for each in [*parents(folder), main]:
+        if each in known:
+            return known[each]
+    return ""
+
+
+def is_excluded(home: bytes, folder: str) -> bool:
+    """Return whether the user's configuration or the repository excludes a folder: there no guard holds."""
+    root = root_of(folder)
+    users = read_small(home.decode("utf-8", "surrogateescape") + "/config.toml")
+    repositorys = read_small(root + "/.claude-mem-lite.toml") if root else ""
+    if not excludes(users) and not excludes(repositorys):
+        return False
+    import guard_exclusion  # type: ignore[import-not-found]
+
+    excluded: bool = guard_exclusion.is_excluded(users, repositorys, root, folder)
+    return excluded
+
+
+def excludes(configuration: str) -> bool:
+    """Return whether a line of a configuration names the setting, outside of comments."""
+    return "exclude" in configuration and any("exclude" in line.partition("#")[0] for line in configuration.split("\n"))
