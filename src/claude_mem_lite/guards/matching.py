@@ -1,6 +1,6 @@
 """Match of a rule with a tool call of the past or of a trial, by the same code as the hook."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from claude_mem_lite.guards.guard import Example
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
@@ -21,11 +21,14 @@ class Call:
 
 
 class _OneBranch(guard_match.Branches):
-    def __init__(self, branch: str) -> None:
-        self._branch = branch
+    """Branch of the folder of a call and of the folders below; the branch of other checkouts is unknown."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
 
     def current(self, folder: str) -> str:
-        return self._branch
+        is_inside = f"{folder}/".startswith(self._call.folder.rstrip("/") + "/")
+        return self._call.branch if is_inside else ""
 
 
 def matched(rule: Rule, call: Call) -> str:
@@ -35,14 +38,15 @@ def matched(rule: Rule, call: Call) -> str:
     data = {name: list(words) for name, words in _lists(rule)}
     if call.tool == SHELL_TOOL:
         commands = shell_commands.parse(text(call.tool_input.get("command")), call.folder)
-        return " ".join(guard_match.matched_command(data, commands, _OneBranch(call.branch)))
-    path = guard_match.written_path(call.tool_input)
+        return " ".join(guard_match.matched_command(data, commands, _OneBranch(call)))
+    given: dict[str, object] = dict(call.tool_input)
+    path = guard_match.written_path(given)
     if rule.paths:
         return path if guard_match.matched_path(data, path, call.root) else ""
     return next(
         (
             module
-            for written, replaced in guard_match.written_texts(call.tool_input)
+            for written, replaced in guard_match.written_texts(given)
             if (module := guard_match.matched_import(data, written, replaced))
         ),
         "",
@@ -50,11 +54,11 @@ def matched(rule: Rule, call: Call) -> str:
 
 
 def example_call(example: Example, root: str) -> Call:
-    """Return the call of an example: `Bash` runs its text; an edit writes the named file, or the text as its content."""
+    """Return the call of an example: `Bash` runs its text; an edit writes the text to a file of that name."""
     if example.tool == SHELL_TOOL:
         return Call(example.tool, {"command": example.text}, root, root)
     return Call(example.tool, {"file_path": f"{root}/{example.text}", "content": example.text}, root, root)
 
 
 def _lists(rule: Rule) -> list[tuple[str, tuple[str, ...]]]:
-    return [(name, tuple(words)) for name, words in rule.to_json().items() if isinstance(words, list)]  # type: ignore[arg-type]
+    return [(one.name, getattr(rule, one.name)) for one in fields(rule) if getattr(rule, one.name)]

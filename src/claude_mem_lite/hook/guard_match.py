@@ -5,11 +5,12 @@ the hook matches before every guarded tool call; `claude_mem_lite.guards` uses i
 
 Words = list[str]
 Rule = dict[str, list[str]]
-Command = tuple[Words, str, str]
+Command = tuple[Words, str, str, list[Words], bool]
 """A simple command as `shell_commands.parse` returns it."""
 
-UNKNOWN = "\0"
 EDIT_TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+LINKED = "|"
+"""Exception for commands whose input or output is another part of the line: `ps | grep node`, `cat > notes <<END`."""
 # Words with which a program only tells about itself.
 ASKING = ("--version", "--help", "-h", "-V", "version", "help")
 # Commands of git that add commits to the current branch.
@@ -17,6 +18,10 @@ COMMITTING = ("commit", "merge", "cherry-pick", "revert", "am", "pull", "rebase"
 PUSH_OPTIONS = ("-o", "--push-option", "--repo", "--receive-pack", "--exec")
 IMPORT_STARTS = ("import", "from", "use", "using", "require", "require_relative", "#include", "@import", "export")
 MODULE_END = frozenset("./:;,'\"` \t)>]}")
+MAX_CLUSTER_LENGTH = 6
+# Long options that mean a letter with every program that has both.
+LONG_OPTIONS = {"--recursive": "r", "--force": "f", "--all": "A", "--in-place": "i"}
+FORCING = ("--force", "-f")
 
 
 class Branches:
@@ -31,26 +36,27 @@ def matched_command(rule: Rule, commands: list[Command], branches: Branches) -> 
     """Return the words of the first simple command that a rule matches; none if no command does."""
     for command in commands:
         words = command[0]
-        if not any(_leads(words, lead) for lead in rule.get("commands", ())):
-            continue
-        if _asks(words) or any(_leads(words, lead) for lead in rule.get("excepts", ())):
-            continue
-        if "flags" in rule and not any(_has_flag(words, flag) for flag in rule["flags"]):
-            continue
-        if "arguments" in rule and not any(_has_argument(words, one) for one in rule["arguments"]):
-            continue
-        if "branches" in rule and not _is_on(rule["branches"], command, branches):
-            continue
-        return words
+        if any(_leads(words, lead) for lead in rule.get("commands", ())) and not _is_exempt(rule, command):
+            if "flags" in rule and not any(_has_flag(words, flag) for flag in rule["flags"]):
+                continue
+            if "arguments" in rule and not any(_has_argument(words, one) for one in rule["arguments"]):
+                continue
+            if "branches" in rule and not _is_on(rule["branches"], command, branches):
+                continue
+            return words
     return []
 
 
 def matched_path(rule: Rule, path: str, root: str) -> bool:
-    """Return whether a rule matches a file that a tool writes; `root` is the top folder of the checkout."""
-    inside = path[len(root) + 1 :] if root and path.startswith(root + "/") else path.lstrip("/")
-    parts = [part for part in inside.split("/") if part not in ("", ".")]
-    matches = [one for one in rule.get("paths", ()) if _matches_path(one, parts)]
-    return bool(matches) and not any(_matches_path(one, parts) for one in rule.get("excepts", ()))
+    """Return whether a rule matches a file that a tool writes; `root` is the top folder of the checkout. Patterns that
+    begin with a slash or a tilde are of the whole machine, the others of the checkout."""
+    names = [part for part in path.split("/") if part not in ("", ".")]
+    top = [part for part in root.split("/") if part not in ("", ".")]
+    is_inside = not path.startswith("/") or (bool(root) and names[: len(top)] == top)
+    inside = names[len(top) :] if path.startswith("/") and is_inside else names
+    if not any(_matches_path(one, inside, names, is_inside) for one in rule.get("paths", ())):
+        return False
+    return not any(_matches_path(one, inside, names, is_inside) for one in rule.get("excepts", ()))
 
 
 def matched_import(rule: Rule, written: str, replaced: str) -> str:
@@ -66,13 +72,13 @@ def matched_import(rule: Rule, written: str, replaced: str) -> str:
     return ""
 
 
-def written_path(tool_input: dict) -> str:  # type: ignore[type-arg]
+def written_path(tool_input: dict[str, object]) -> str:
     """Return the file that an edit writes; '' if the input names none."""
     path = tool_input.get("file_path") or tool_input.get("notebook_path")
     return path if isinstance(path, str) else ""
 
 
-def written_texts(tool_input: dict) -> list[tuple[str, str]]:  # type: ignore[type-arg]
+def written_texts(tool_input: dict[str, object]) -> list[tuple[str, str]]:
     """Return each text that an edit writes, with the text that it replaces."""
     edits = tool_input.get("edits")
     found = []
@@ -89,7 +95,7 @@ def written_texts(tool_input: dict) -> list[tuple[str, str]]:  # type: ignore[ty
 
 
 def _leads(words: Words, lead: str) -> bool:
-    """Return whether a command begins with a program and words, whatever options stand between.
+    """Return whether a command begins with a program and words and has the options between, in any order.
 
     A word that does not belong to the lead may only be the value of an option: `npm --prefix web ci`."""
     program, *wanted = lead.split()
@@ -97,24 +103,48 @@ def _leads(words: Words, lead: str) -> bool:
         return False
     at = 1
     for word in wanted:
-        while at < len(words) and words[at] != word:
-            is_value = words[at - 1].startswith("-") and at > 1 and "=" not in words[at - 1]
-            if not words[at].startswith("-") and not is_value:
+        if word == "--":
+            if word not in words:
+                return False
+        elif word.startswith("-"):
+            if not _has_flag(words, word):
+                return False
+        else:
+            while at < len(words) and not _matches_glob(word, words[at]):
+                is_value = at > 1 and words[at - 1].startswith("-") and "=" not in words[at - 1]
+                if not words[at].startswith("-") and not is_value:
+                    return False
+                at += 1
+            if at >= len(words):
                 return False
             at += 1
-        if at >= len(words):
-            return False
-        at += 1
     return True
 
 
+def _is_exempt(rule: Rule, command: Command) -> bool:
+    """Return whether a rule leaves a command alone: by an exception for it or for a wrapper of it, or because the
+    program only tells about itself."""
+    words, _, _, outer, is_linked = command
+    excepts = rule.get("excepts", ())
+    if _asks(words) or (is_linked and LINKED in excepts):
+        return True
+    return any(_leads(one, lead) for lead in excepts for one in (words, *outer))
+
+
 def _is_program(word: str, program: str) -> bool:
-    """Return whether a program is the named one, in any version: `python3.12` is `python`, `pip3` is `pip`."""
-    return word == program or (word.startswith(program) and _is_version(word[len(program) :]))
+    """Return whether a program is the named one, in any version: `python3.12` is `python`, `npm@8` is `npm`."""
+    if not word.startswith(program):
+        return False
+    rest = word[len(program) :]
+    return (
+        not rest
+        or (rest[0] == "@" and len(rest) > 1)
+        or (rest[0].isdigit() and not program[-1].isdigit() and _is_version(rest))
+    )
 
 
 def _is_version(text: str) -> bool:
-    return text[0].isdigit() and all(c.isdigit() or c == "." for c in text)
+    return all(c.isdigit() or c == "." for c in text)
 
 
 def _asks(words: Words) -> bool:
@@ -122,16 +152,21 @@ def _asks(words: Words) -> bool:
 
 
 def _has_flag(words: Words, flag: str) -> bool:
-    """Return whether an option is given: whole, with a value, or as a letter of `-xvf`."""
+    """Return whether an option is given: whole, with a value, or by its letters, as `-rf` is by `-fr` or `-r -f`."""
+    letters = flag[1:] if flag[:2] != "--" else ""
+    given = ""
     for word in words[1:]:
         if word == "--":
-            return False
-        if word == flag or word.startswith(flag + "="):
+            break
+        if word == flag or word.startswith(flag + "=") or (len(flag) == 2 and letters and word.startswith(flag)):
             return True
-        is_cluster = len(flag) == 2 and flag[0] == "-" and word[:1] == "-" and word[1:2].isalpha()
-        if is_cluster and flag[1] in word[1:] and word[1:].isalpha():
-            return True
-    return False
+        if word[:1] == "-" and word[1:].isalpha() and len(word) <= MAX_CLUSTER_LENGTH:
+            given += word[1:]
+        elif word in LONG_OPTIONS:
+            given += LONG_OPTIONS[word]
+    if letters and len(letters) < MAX_CLUSTER_LENGTH and all(letter in given for letter in letters):
+        return True
+    return flag in FORCING and words[:2] == ["git", "push"] and any(word.startswith("+") for word in words[2:])
 
 
 def _has_argument(words: Words, argument: str) -> bool:
@@ -140,10 +175,10 @@ def _has_argument(words: Words, argument: str) -> bool:
 
 def _is_on(names: Words, command: Command, branches: Branches) -> bool:
     """Return whether a command of git commits or pushes to one of some branches."""
-    words, folder, switched = command
+    words, folder, switched = command[:3]
     if words[:2] == ["git", "push"]:
         targets = _pushed(words)
-        if targets:
+        if targets or "--tags" in words:
             return any(target in names for target in targets)
     elif words[0] != "git" or words[1:2] == [] or words[1] not in COMMITTING:
         return False
@@ -168,15 +203,22 @@ def _pushed(words: Words) -> Words:
 # Paths.
 
 
-def _matches_path(pattern: str, parts: Words) -> bool:
-    """Return whether a pattern matches a file, as in a `.gitignore`: with a slash inside from the top folder on, else at
-    any depth; a folder matches everything below it."""
-    wanted = [part for part in pattern.strip("/").split("/") if part not in ("", ".")]
-    is_anchored = pattern.startswith("/") or len(wanted) > 1
-    if not wanted:
+def _matches_path(pattern: str, inside: Words, names: Words, is_inside: bool) -> bool:
+    """Return whether a pattern matches a file, as in a `.gitignore`: with a slash inside from the top folder on, else
+    at any depth; a folder matches everything below it. `inside` are the file's folders and name from the top folder on,
+    `names` from the root of the machine on."""
+    wanted = [part for part in pattern.split("/") if part not in ("", ".", "**")]
+    if not wanted or (wanted == ["*"]):
         return False
-    starts = range(1) if is_anchored and wanted[0] != "**" else range(len(parts))
-    return any(_matches_parts([one for one in wanted if one != "**"], parts[start:]) for start in starts)
+    if pattern.startswith("~"):
+        return any(_matches_parts(wanted[1:], names[start:]) for start in (1, 2))
+    if pattern.startswith("/"):
+        return _matches_parts(wanted, names) or (is_inside and _matches_parts(wanted, inside))
+    if not is_inside:
+        return False
+    is_anchored = len(wanted) > 1 and not pattern.startswith("**")
+    starts = range(1) if is_anchored else range(len(inside))
+    return any(_matches_parts(wanted, inside[start:]) for start in starts)
 
 
 def _matches_parts(wanted: Words, parts: Words) -> bool:

@@ -5,18 +5,40 @@ command, unless a shell runs it (`sh -c`, `eval`, `$(…)`). Imports nothing, be
 guarded tool call; every step reads each character a bounded number of times."""
 
 Words = list[str]
+Command = tuple[Words, str, str, list[Words], bool]
+"""Words of a simple command, the program's own name first; the folder in which it runs, '' if that cannot be known; the
+branch that the line has switched to before, '' if it has not, UNKNOWN if that cannot be known; the wrappers that run
+it, outermost first; and whether another part of the line gives its input or takes its output."""
 
 MAX_DEPTH = 8
 """Maximum of scripts within scripts: `sh -c` within `sh -c`, substitutions within substitutions."""
 MAX_COMMANDS = 400
+MAX_WRAPPERS = 16
 UNKNOWN = "\0"
 """Stands in a word for a part that only a running shell knows: a variable, a substitution."""
 
 SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "ash", "fish")
+# Programs that are given a script as the value of an option, and these options.
+SCRIPT_OPTIONS = {
+    "su": ("-c", "--command"),
+    "runuser": ("-c", "--command"),
+    "script": ("-c", "--command"),
+    "nix-shell": ("--run", "--command"),
+    "npx": ("-c", "--call"),
+    "flock": ("-c", "--command"),
+    "env": ("-S", "--split-string"),
+    "pwsh": ("-c", "-Command", "-command"),
+    "powershell": ("-c", "-Command", "-command"),
+    "nodemon": ("-x", "--exec"),
+}
+# Programs that run those of their words that hold a space.
+SCRIPT_RUNNERS = ("tmux", "screen", "concurrently")
+# Options of shells that take a value.
+SHELL_OPTIONS = ("--rcfile", "--init-file", "-O", "+O")
 # Words of the shell's grammar before a command.
 KEYWORDS = ("if", "then", "elif", "else", "do", "while", "until", "!", "{", "}", "coproc")
 # Simple commands that only hold data: `for x in npm`, `case $x in npm`.
-HEADERS = ("for", "select", "case", "function", "[[")
+HEADERS = ("for", "select", "case", "[[")
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 PLAIN_END = frozenset(" \t\n;&|()<>'\"\\$`#")
 
@@ -31,6 +53,7 @@ WRAPPERS = {
     "ionice": ("-c -n -p", 0),
     "chrt": ("-p", 1),
     "taskset": ("", 1),
+    "chroot": ("--userspec --groups", 1),
     "stdbuf": ("-i -o -e", 0),
     "time": ("-f -o --format --output", 0),
     "gtime": ("-f -o --format --output", 0),
@@ -46,13 +69,26 @@ WRAPPERS = {
     "caffeinate": ("-t -w", 0),
     "strace": ("-e -o -p -s -u", 0),
     "watch": ("-n --interval", 0),
-    "flock": ("-w -E --timeout", 1),
+    "flock": ("-w -E --timeout --wait", 1),
     "corepack": ("", 0),
     "npx": ("-p --package --prefix -w --workspace", 0),
     "bunx": ("-p --package", 0),
     "pnpx": ("", 0),
     "uvx": ("--from --with -p --python", 0),
     "dotenv": ("-e -f -v", 0),
+    "env-cmd": ("-f -e -r", 0),
+    "cross-env": ("", 0),
+    "parallel": ("-j --jobs -a --arg-file -I", 0),
+    "entr": ("", 0),
+    "valgrind": ("", 0),
+    "xvfb-run": ("-n -s -e -f -p -w", 0),
+    "fakeroot": ("", 0),
+    "eatmydata": ("", 0),
+    "busybox": ("", 0),
+    "systemd-run": ("-p -u --property --unit", 0),
+    "systemd-inhibit": ("", 0),
+    "rlwrap": ("", 0),
+    "wine": ("", 0),
 }
 # Wrappers whose second word chooses to run something: `uv run X`, `bundle exec X`.
 RUNNERS = {
@@ -87,20 +123,27 @@ RUNNERS = {
     "op run": ("--env-file", 0),
     "doppler run": ("-p -c --project --config", 0),
     "dotenvx run": ("-f --env-file", 0),
+    "nix develop": ("", 0),
+    "nix shell": ("", 0),
+    "cmd /c": ("", 0),
+    "cmd /C": ("", 0),
+}
+# Package managers that run a program of the project by its name: `yarn jest`.
+PACKAGE_RUNNERS = {
+    "yarn": "--cwd",
+    "pnpm": "-C --dir --filter -F",
+    "bun": "--cwd --filter",
 }
 # Options of git before its command that take a value.
 GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix")
 
 
-Command = tuple[Words, str, str]
-"""Words of a simple command, the program's own name first; the folder in which it runs, '' if that cannot be known; and
-the branch that the line has switched to before, '' if it has not, UNKNOWN if that cannot be known."""
-
-
 def parse(line: str, folder: str) -> list[Command]:
     """Return the simple commands of a line that a shell runs in `folder`, each also without its wrappers: `sudo npm ci`
     gives `sudo npm ci` and `npm ci`."""
-    return _Line(folder).run(line, 0)
+    found = _Line(folder)
+    found.run(line, 0)
+    return found.commands
 
 
 class _Line:
@@ -109,90 +152,108 @@ class _Line:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.branch = ""
-        self.found: list[Command] = []
+        self.commands: list[Command] = []
 
-    def run(self, script: str, depth: int) -> list[Command]:
-        if depth <= MAX_DEPTH:
-            _Reader(self, script, depth).read()
-        return self.found
+    @property
+    def is_full(self) -> bool:
+        return len(self.commands) >= MAX_COMMANDS
 
-    def add(self, words: Words, depth: int, document: str = "") -> None:
+    def run(self, script: str, depth: int, *, is_linked: bool = False) -> None:
+        if depth <= MAX_DEPTH and not self.is_full:
+            _Reader(self, script, depth, is_linked).read()
+
+    def add(self, words: Words, depth: int, document: str = "", *, is_linked: bool = False) -> None:
         """Add a simple command and what it runs; `document` is the text on its standard input, if it is in the line."""
         words = _without_prefix(words)
-        while words and len(self.found) < MAX_COMMANDS:
-            words = [_base_name(words[0]), *words[1:]]
-            if words[0] == "git":
-                folder, words = _git_words(words, self.folder)
-                self.found.append((words, folder, self.branch))
-                self._switch(words)
+        outer: list[Words] = []
+        while words and not self.is_full and len(outer) <= MAX_WRAPPERS:
+            if " " in words[0].strip() or "\n" in words[0]:
+                self.run(words[0], depth + 1)  # `watch 'npm test'`
                 return
-            self.found.append((words, self.folder, self.branch))
-            if words[0] in ("cd", "pushd"):
-                self._enter(words)
+            folder, words = _own_words(words, self.folder)
+            self.commands.append((words, folder, self.branch, outer, is_linked))
+            if self._changes_place(words) or self._runs_script(words, depth, document):
                 return
-            if words[0] in SHELLS or words[0] in ("eval", "su", "nix-shell", "nix", "script"):
-                self._run_script(words, depth, document)
-                return
-            if words[0] == "find":
-                self._run_each(words, depth)
-                return
+            outer = [*outer, words]
             words = _without_prefix(_inner(words))
 
-    def _enter(self, words: Words) -> None:
-        target = next((word for word in words[1:] if not word.startswith("-")), "")
-        self.folder = _joined(self.folder, target) if target and UNKNOWN not in target else ""
+    def _changes_place(self, words: Words) -> bool:
+        """Follow `cd` and `git switch`; return whether a command is one that runs no other."""
+        if words[0] in ("cd", "pushd"):
+            target = next((word for word in words[1:] if not word.startswith("-")), "")
+            self.folder = _joined(self.folder, target) if target and UNKNOWN not in target else ""
+        elif words[0] == "popd":
+            self.folder = ""
+        elif words[:2] in (["git", "switch"], ["git", "checkout"]):
+            self._switch(words)
+        return words[0] in ("cd", "pushd", "popd", "git")
 
     def _switch(self, words: Words) -> None:
-        if words[1:2] == ["switch"] or words[1:2] == ["checkout"]:
-            names = [word for word in words[2:] if not word.startswith("-")]
-            is_new = any(word in ("-b", "-B", "-c", "-C", "--orphan") for word in words[2:])
-            if names and "--" not in words and (is_new or len(names) == 1):
-                self.branch = UNKNOWN if UNKNOWN in names[0] else names[0]
+        names = [word for word in words[2:] if not word.startswith("-") or word == "-"]
+        is_new = any(word in ("-b", "-B", "-c", "-C", "--orphan") for word in words[2:])
+        if names and names[0] != "." and "--" not in words and (is_new or len(names) == 1):
+            self.branch = UNKNOWN if UNKNOWN in names[0] or names[0] == "-" else names[0]
 
-    def _run_script(self, words: Words, depth: int, document: str) -> None:
-        """Parse the script that a shell is given: an argument, or its standard input."""
-        if words[0] == "eval":
+    def _runs_script(self, words: Words, depth: int, document: str) -> bool:
+        """Parse the scripts that a command is given: as arguments, or on its standard input. Return whether the command
+        runs nothing else."""
+        program = words[0]
+        if program == "eval":
             self.run(" ".join(words[1:]), depth + 1)
-            return
-        names_script = ("-c", "--command", "--run")
-        for at, word in enumerate(words[1:-1], 1):
-            is_cluster = words[0] in SHELLS and word[:1] == "-" and word[:2] != "--" and word.endswith("c")
-            if word in names_script or is_cluster:
-                self.run(words[at + 1], depth + 1) if words[0] != "nix" else self.add(words[at + 1 :], depth + 1)
-                return
-            if words[0] in SHELLS and not word.startswith("-") and not word.startswith("+"):
-                return  # a script in a file
-        if document and words[0] in SHELLS:
-            self.run(document, depth + 1)
+        elif program in SHELLS:
+            script, is_script = _script_of_shell(words)
+            if is_script:
+                self.run(script, depth + 1)
+            elif document:
+                self.run(document, depth + 1)
+        elif program in SCRIPT_RUNNERS:
+            for word in words[1:]:
+                if " " in word.strip():
+                    self.run(word, depth + 1)
+        elif program == "find":
+            self._run_each(words, depth)
+        elif script := _option_value(words, SCRIPT_OPTIONS.get(program, ())):
+            self.run(script, depth + 1)
+        else:
+            return program == "su"
+        return True
 
     def _run_each(self, words: Words, depth: int) -> None:
         """Add the commands that `find -exec` runs."""
-        for at, word in enumerate(words):
-            if word in ("-exec", "-execdir", "-ok", "-okdir"):
-                rest = words[at + 1 :]
-                end = next((n for n, one in enumerate(rest) if one in (";", "+")), len(rest))
-                self.add(rest[:end], depth)
+        at = 1
+        while at < len(words) and depth <= MAX_DEPTH and not self.is_full:
+            at += 1
+            if words[at - 1] in ("-exec", "-execdir", "-ok", "-okdir"):
+                start = at
+                while at < len(words) and words[at] not in (";", "+"):
+                    at += 1
+                self.add(words[start:at], depth + 1)
 
 
 class _Reader:
     """Reader of one script: splits it into words and simple commands."""
 
-    def __init__(self, line: _Line, text: str, depth: int) -> None:
+    def __init__(self, line: _Line, text: str, depth: int, is_linked: bool) -> None:
         self.line = line
         self.text = text
         self.depth = depth
+        self.is_inside = is_linked
+        """True if the output of the whole script is a part of the line."""
         self.at = 0
         self.words: Words = []
-        self.parts: list[str] = []
+        self.parts: Words = []
         self.is_word = False
-        self.skips_word = False
+        self.redirect = ""
+        self.is_linked = is_linked
         self.document = ""
-        self.pending: list[tuple[str, bool]] = []
-        self.outer: list[tuple[str, str]] = []
+        self.is_test = False
+        self.documents = _Documents(text)
+        # Brackets and `case` that are open: the folder and branch before a bracket, None for a `case`.
+        self.outer: list[tuple[str, str] | None] = []
 
     def read(self) -> None:
         text = self.text
-        while self.at < len(text):
+        while self.at < len(text) and not self.line.is_full:
             c = text[self.at]
             if c not in PLAIN_END:
                 start = self.at
@@ -205,14 +266,16 @@ class _Reader:
             elif c == "#" and not self.is_word:
                 self.at = self._find("\n", self.at)
             elif c == "\n":
-                self.at += 1
                 self._end_word()
-                self._read_documents()
                 self._end_command()
+                self.at = self.documents.behind(self.at)
+            elif c in ";&|()<>" and self.is_test:
+                self._put(c)
+                self.at += 1
             elif c in ";&|()":
                 self._separator(c)
             elif c in "<>":
-                self._redirect(c)
+                self._redirect()
             else:
                 self._quoted(c)
         self._end_word()
@@ -228,16 +291,31 @@ class _Reader:
         if not self.is_word:
             return
         word, self.parts, self.is_word = "".join(self.parts), [], False
-        if self.skips_word:
-            self.skips_word = False
-        else:
-            self.words.append(word)
+        if self.redirect:
+            if ">" in self.redirect and word != "/dev/null":
+                self.is_linked = True
+            self.redirect = ""
+            return
+        self.words.append(word)
+        if word == "[[" and len(_without_keywords(self.words)) == 1:
+            self.is_test = True
+        elif word == "]]":
+            self.is_test = False
 
-    def _end_command(self) -> None:
-        words, document = self.words, self.document
-        self.words, self.document, self.skips_word = [], "", False
-        if words:
-            self.line.add(words, self.depth, document)
+    def _end_command(self, *, into_pipe: bool = False) -> None:
+        words, document, is_linked = self.words, self.document, self.is_linked
+        self.words, self.document, self.redirect, self.is_test = [], "", "", False
+        self.is_linked = self.is_inside or into_pipe
+        if not words:
+            return
+        if words[0] == "case" or words[-2:-1] == ["case"]:
+            self.outer.append(None)
+        elif words[0] == "esac" and None in self.outer:
+            while self.outer.pop() is not None:
+                pass
+        if into_pipe:
+            self.document = document if words[0] in ("cat", "tee") else _printed(words)
+        self.line.add(words, self.depth, document, is_linked=is_linked)
 
     def _find(self, what: str, start: int) -> int:
         found = self.text.find(what, start)
@@ -291,9 +369,7 @@ class _Reader:
 
     def _backquoted(self) -> None:
         start = self.at + 1
-        end = self._find("`", start)
-        while end < len(self.text) and self.text[end - 1] == "\\":
-            end = self._find("`", end + 1)
+        end = _closing_backquote(self.text, start)
         self._put(UNKNOWN)
         self.at = end + 1
         self._run_apart(self.text[start:end].replace("\\`", "`"))
@@ -316,11 +392,13 @@ class _Reader:
                 end += 2 if text[end] == "\\" else 1
             self._put(text[start + 2 : end].replace("\\n", "\n").replace("\\'", "'"))
             self.at = end + 1
-        elif follows in LETTERS or (follows and follows in "@*#?$!-"):
+        elif follows and (follows in LETTERS or follows in "@*#?$!-"):
             self.at += 2
             while follows in LETTERS and self.at < len(text) and text[self.at] in LETTERS:
                 self.at += 1
             self._put(UNKNOWN)
+        elif follows == '"' and not in_quotes:
+            self.at += 1  # $"…" is a translated string
         else:
             self._put("$")
             self.at += 1
@@ -329,7 +407,7 @@ class _Reader:
         """Parse a substitution: its commands run, in a folder and on a branch of their own."""
         line = self.line
         folder, branch = line.folder, line.branch
-        line.run(script, self.depth + 1)
+        line.run(script, self.depth + 1, is_linked=True)
         line.folder, line.branch = folder, branch
 
     # Separators, redirections and documents.
@@ -339,28 +417,46 @@ class _Reader:
         if c == "&" and text[self.at + 1 : self.at + 2] == ">":
             self._end_word()
             self.at += 1
-            self._redirect(">")
+            self._redirect()
             return
         self.at += 1
         self._end_word()
-        if c == "(" and self.words and not self.words[-1].endswith("="):
-            # Behind a word, brackets hold a pattern, an array or the head of a function: no subshell.
-            if text[self.at : self.at + 1] == ")":
-                self.at += 1
-                self.words = []
-                return
-        elif c == "(" and self.words:
+        if c == "(":
+            self._open_bracket()
+        elif c == ")":
+            self._close_bracket()
+        elif c == "|":
+            is_list = text[self.at : self.at + 1] == "|"
+            self.at += 1 if is_list or text[self.at : self.at + 1] == "&" else 0
+            self._end_command(into_pipe=not is_list)
+        else:
+            self._end_command()
+
+    def _open_bracket(self) -> None:
+        text = self.text
+        if self.words and self.words[-1].endswith("="):
             self.at = _closing(text, self.at - 1) + 1  # an array: NAME=(…)
+        elif self.words and text[self.at : self.at + 1] == ")":
+            self.at += 1
+            self.words = []  # the head of a function
+        elif not self.outer or self.outer[-1] is not None or self.words:
+            self._end_command()
+            self.outer.append((self.line.folder, self.line.branch))
+
+    def _close_bracket(self) -> None:
+        if self.outer and self.outer[-1] is None:
+            self.words = []  # a pattern of `case`
             return
         self._end_command()
-        if c == "(":
-            self.outer.append((self.line.folder, self.line.branch))
-        elif c == ")" and self.outer:
-            self.line.folder, self.line.branch = self.outer.pop()
+        place = self.outer.pop() if self.outer else None
+        if place:
+            self.line.folder, self.line.branch = place
 
-    def _redirect(self, c: str) -> None:
+    def _redirect(self) -> None:
         text = self.text
+        is_error = False
         if self.is_word and "".join(self.parts).isdigit():
+            is_error = self.parts != ["1"]
             self.parts, self.is_word = [], False
         self._end_word()
         if text.startswith("(", self.at + 1):
@@ -368,22 +464,23 @@ class _Reader:
             self._run_apart(text[self.at + 2 : end])
             self._put(UNKNOWN)
             self.at = end + 1
-            return
-        if text.startswith("<<", self.at) and not text.startswith("<<<", self.at):
-            self._begin_document()
-            return
-        while self.at < len(text) and text[self.at] in "<>&|-":
-            self.at += 1
-        if c == "<" and text[self.at - 3 : self.at] == "<<<":
+        elif text.startswith("<<<", self.at):
+            self.at += 3
             self._read_string()
-            return
-        self.skips_word = True
+        elif text.startswith("<<", self.at) and (document := self.documents.read(self.at)) is not None:
+            self.at, self.document = document
+            self.is_linked = True
+        else:
+            start = self.at
+            while self.at < len(text) and text[self.at] in "<>&|-":
+                self.at += 1
+            is_copy = "&" in text[start : self.at] and text[self.at : self.at + 1].isdigit()
+            self.redirect = "&" if is_error or is_copy else text[start : self.at]
 
     def _read_string(self) -> None:
         """Read `<<< WORD` as a document."""
         while self.text[self.at : self.at + 1] in (" ", "\t"):
             self.at += 1
-        kept, self.words = self.words, []
         while self.at < len(self.text) and self.text[self.at] not in " \t\n;&|()<>":
             c = self.text[self.at]
             if c in PLAIN_END:
@@ -391,82 +488,175 @@ class _Reader:
             else:
                 self._put(c)
                 self.at += 1
-        self._end_word()
-        self.document, self.words = " ".join(self.words), kept
+        self.document, self.parts, self.is_word, self.is_linked = "".join(self.parts), [], False, True
 
-    def _begin_document(self) -> None:
+
+class _Documents:
+    """Here-documents of a text: they begin on the line after the one that names them, one behind the other."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.line_end = -1
+        self.end = -1
+        """Position behind the documents of the current line."""
+
+    def read(self, at: int) -> tuple[int, str] | None:
+        """Return the position behind `<<MARK` and the document; None if the mark is a number, as in `1 << 2`."""
         text = self.text
-        self.at += 2
-        strips = text.startswith("-", self.at)
-        self.at += 1 if strips else 0
-        while self.at < len(text) and text[self.at] in " \t":
-            self.at += 1
-        start = self.at
-        while self.at < len(text) and text[self.at] not in " \t\n;&|()<>":
-            self.at += 1
-        self.pending.append(("".join(c for c in text[start : self.at] if c not in "'\"\\"), strips))
+        at += 2
+        strips = text.startswith("-", at)
+        at += 1 if strips else 0
+        while at < len(text) and text[at] in " \t":
+            at += 1
+        start = at
+        if text[at : at + 1] in ("'", '"'):
+            closing = text.find(text[at], at + 1)
+            at = len(text) if closing < 0 else closing + 1
+        while at < len(text) and text[at] not in " \t\n;&|()<>":
+            at += 1
+        mark = "".join(c for c in text[start:at] if c not in "'\"\\")
+        if not mark or mark.isdigit() or "\n" in mark:
+            return None
+        return at, self._body(at, mark, strips)
 
-    def _read_documents(self) -> None:
-        """Read the here-documents that began on the line before."""
-        for mark, strips in self.pending:
-            start = self.at
-            while self.at < len(self.text):
-                end = self._find("\n", self.at)
-                line, begin = self.text[self.at : end], self.at
-                self.at = end + 1
-                if (line.lstrip("\t") if strips else line).rstrip("\r") == mark:
-                    self.document = self.text[start:begin]
-                    break
-            else:
-                self.document = self.text[start:]
-        self.pending = []
+    def _body(self, at: int, mark: str, strips: bool) -> str:
+        text = self.text
+        if at > self.line_end:
+            found = text.find("\n", at)
+            self.line_end = len(text) if found < 0 else found
+        start = begin = max(self.end, self.line_end + 1)
+        while begin < len(text):
+            found = text.find("\n", begin)
+            end = len(text) if found < 0 else found
+            line = text[begin:end].rstrip("\r")
+            if (line.lstrip("\t") if strips else line) == mark:
+                self.end = end + 1
+                return text[start:begin]
+            begin = end + 1
+        self.end = len(text)
+        return text[start:]
+
+    def behind(self, newline: int) -> int:
+        """Return the position to go on from after a line break: behind the documents of the line."""
+        return max(newline + 1, self.end)
 
 
 def _closing(text: str, opening: int) -> int:
     """Return the position of the bracket that closes the one at `opening`; the end of the text if there is none."""
-    opens, depth, at = text[opening], 0, opening
-    closes = ")" if opens == "(" else "}"
+    stack, at = [text[opening]], opening + 1
+    is_script = text[opening] == "(" and text[at : at + 1] != "("  # not `${…}` and not `$((…))`
+    documents = _Documents(text) if is_script else None
     while at < len(text):
-        c = text[at]
+        c, top = text[at], stack[-1]
         if c == "\\":
             at += 1
-        elif c == "'":
+        elif c == "$" and text[at + 1 : at + 2] in ("(", "{"):
+            at += 1
+            stack.append(text[at])
+        elif c == "`":
+            at = _closing_backquote(text, at + 1)
+        elif top == '"':
+            if c == '"':
+                stack.pop()
+        elif c == "'" and (top == "(" or '"' not in stack):
             end = text.find("'", at + 1)
             at = len(text) if end < 0 else end
-        elif c == '"':
-            at += 1
-            while at < len(text) and text[at] != '"':
-                if text[at] == "\\":
-                    at += 1
-                elif text.startswith("$(", at):
-                    at = _closing(text, at + 1)
-                at += 1
-        elif c == opens:
-            depth += 1
-        elif c == closes:
-            depth -= 1
-            if depth == 0:
+        elif c in ('"', top):
+            stack.append(c)
+        elif c == ")" and top == "(" or c == "}" and top == "{":
+            stack.pop()
+            if not stack:
                 return at
+        elif top == "(" and documents:
+            at = _behind_text(text, at, documents) - 1
         at += 1
     return len(text)
+
+
+def _behind_text(text: str, at: int, documents: _Documents) -> int:
+    """Return the position behind a comment or the documents of a line; else the next position."""
+    c = text[at]
+    if c == "#" and text[at - 1] in " \t\n;(":
+        end = text.find("\n", at)
+        return len(text) if end < 0 else end
+    if c == "\n":
+        return documents.behind(at)
+    if c == "<" and text.startswith("<<<", at):
+        return at + 3
+    if c == "<" and text.startswith("<<", at) and (document := documents.read(at)) is not None:
+        return document[0]
+    return at + 1
+
+
+def _closing_backquote(text: str, start: int) -> int:
+    at = text.find("`", start)
+    while at > start and text[at - 1] == "\\":
+        at = text.find("`", at + 1)
+    return len(text) if at < 0 else at
+
+
+def _printed(words: Words) -> str:
+    """Return the text that `echo` or `printf` prints; '' for other programs."""
+    if words[0] not in ("echo", "printf"):
+        return ""
+    return " ".join(word for word in words[1:] if not word.startswith("-")).replace("\\n", "\n")
+
+
+def _without_keywords(words: Words) -> Words:
+    at = 0
+    while at < len(words) and words[at] in KEYWORDS:
+        at += 1
+    return words[at:]
 
 
 def _without_prefix(words: Words) -> Words:
     """Return a simple command without the shell's own words and without `NAME=value` before it."""
     at = 0
-    while at < len(words) and (words[at] in KEYWORDS or _is_assignment(words[at])):
-        at += 1
+    while at < len(words) and (words[at] in KEYWORDS or words[at] == "function" or _is_assignment(words[at])):
+        at += 2 if words[at] == "function" else 1
     return [] if at < len(words) and words[at] in HEADERS else words[at:]
 
 
 def _is_assignment(word: str) -> bool:
     name, equals, _ = word.partition("=")
-    name = name.removesuffix("+")
+    name = name.removesuffix("+").partition("[")[0]
     return bool(equals and name) and not name[0].isdigit() and all(c in LETTERS for c in name)
 
 
-def _base_name(program: str) -> str:
-    return program.rpartition("/")[2] or program
+def _own_words(words: Words, folder: str) -> tuple[str, Words]:
+    """Return the folder in which a command works, and its words with the plain name of the program."""
+    name = words[0].rpartition("/")[2] or words[0]
+    for suffix in (".exe", ".cmd"):
+        name = name.removesuffix(suffix)
+    if name == "git":
+        return _git_words(words, folder)
+    if name == "cargo" and words[1:2] and words[1].startswith("+"):
+        return folder, [name, *words[2:]]
+    return folder, [name, *words[1:]]
+
+
+def _script_of_shell(words: Words) -> tuple[str, bool]:
+    """Return the script that a shell is given by `-c`, and whether it is given one, by `-c` or in a file."""
+    at = 1
+    while at < len(words):
+        word = words[at]
+        is_cluster = word[:1] in "-+" and word[:2] != "--" and len(word) > 1
+        if word == "-c" or word == "--command" or (is_cluster and word[0] == "-" and word.endswith("c")):
+            rest = words[at + 1 :]
+            return next((one for one in rest if one != "--"), ""), True
+        if not is_cluster and not word.startswith("--"):
+            return "", True
+        at += 2 if word in SHELL_OPTIONS or (is_cluster and word.endswith("o")) else 1
+    return "", False
+
+
+def _option_value(words: Words, options: tuple[str, ...]) -> str:
+    for at, word in enumerate(words[1:-1] if options else (), 1):
+        if word in options:
+            return words[at + 1]
+        if not word.startswith("-") and words[0] not in ("su", "runuser", "script", "flock", "nix-shell"):
+            return ""
+    return ""
 
 
 def _inner(words: Words) -> Words:
@@ -474,13 +664,18 @@ def _inner(words: Words) -> Words:
     program = words[0]
     if program.startswith("python") or program == "py":
         return _module(words)
-    if program == "command" and any(word in ("-v", "-V") for word in words[1:2]):
+    if program == "command" and words[1:2] in (["-v"], ["-V"]):
         return []
     if program in WRAPPERS:
         options, between = WRAPPERS[program]
         return _behind(words[1:], options.split(), between)
     known = RUNNERS.get(f"{program} {words[1]}") if len(words) > 1 else None
-    return _behind(words[2:], known[0].split(), known[1]) if known else []
+    if known:
+        return _behind(words[2:], known[0].split(), known[1])
+    if program in PACKAGE_RUNNERS:
+        rest = words[2:] if words[1:2] == ["run"] else words[1:]
+        return _behind(rest, PACKAGE_RUNNERS[program].split(), 0)
+    return []
 
 
 def _behind(words: Words, options: Words, between: int) -> Words:
@@ -490,8 +685,6 @@ def _behind(words: Words, options: Words, between: int) -> Words:
         word = words[at]
         if word == "--":
             return words[at + 1 + between :]
-        if word == "-c" and "-c" not in options and len(words) > at + 1:
-            return ["sh", "-c", words[at + 1]]  # npx -c '…'
         if word.startswith("-") and len(word) > 1:
             at += 2 if word in options else 1
         elif _is_assignment(word):
@@ -506,15 +699,13 @@ def _behind(words: Words, options: Words, between: int) -> Words:
 
 def _module(words: Words) -> Words:
     """Return `pytest -q` for `python -m pytest -q`."""
-    for at, word in enumerate(words[1:-1], 1):
-        if word == "-m":
+    at = 1
+    while at < len(words) - 1:
+        if words[at] == "-m":
             return words[at + 1 :]
-        if word in ("-X", "-W"):
-            continue
-        if not word.startswith("-") and words[at - 1] not in ("-X", "-W"):
+        if words[at] == "-c" or not words[at].startswith("-"):
             return []
-        if word == "-c":
-            return []
+        at += 2 if words[at] in ("-X", "-W") else 1
     return []
 
 

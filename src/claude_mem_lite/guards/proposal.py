@@ -1,0 +1,227 @@
+"""Proposal of a guard from a sentence of the user, for sure lessons and for rules given with `remember`.
+
+A form must fit the whole sentence, and each named thing must be known. A condition, a question or a wish for one task
+gives no proposal: the match would not know when it holds."""
+
+from claude_mem_lite.guards.guard import Example, Proposal
+from claude_mem_lite.guards.matching import example_call, matched
+from claude_mem_lite.guards.named_things import (
+    Code,
+    agent_tool,
+    branches_named,
+    commands_named,
+    modules_named,
+    paths_named,
+    trimmed,
+)
+from claude_mem_lite.guards.programs import TEST_RUNNERS
+from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
+from claude_mem_lite.knowledge.claims.claim_patterns import FORMS
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.text import one_line
+
+MAX_SENTENCE_LENGTH = 240
+EDIT_TOOL = "Write"
+_ROOT = "/project"
+_CODE = lazy(r"`([^`]+)`")
+_REASON = lazy(
+    r"(?i)[\s,;.:(–—-]+(?:because|since|as (?:it|they|we|this|that)|so that|otherwise|to avoid|it(?:'s| is| has| was"
+    r"| will| breaks| would)|they(?:'re| are| will)|that(?:'s| is| breaks)|this (?:is|breaks)|we (?:have|use)\b(?= a )"
+    r"|weil|denn|sonst|damit)\b.*$|\s*\([^()]*\)\s*$"
+)
+_CONDITION = lazy(
+    r"(?i)\b(?:unless|except|if|when|whenever|while|until|till|before|after|once|during|without|yet|today|tonight"
+    r"|tomorrow|this time|for now|right now|just now|at the moment|first|only (?:if|when|after|in|for|on)|as long as"
+    r"|in (?:prod|production|staging|ci|tests?|dev|development|this (?:pr|branch|session|task|commit|file|case))"
+    r"|on (?:ci|prod|production|windows|macos|linux)|more than|too (?:much|many|often)|so (?:much|many|often)"
+    r"|for (?:this|that) (?:pr|branch|session|task|one|change|commit)|necessary|needed|asked|permission|approval"
+    r"|wenn|falls|außer|ohne|bevor|nachdem|solange|heute|vorerst|erst)\b|除非|如果|之前|之后|[?？]|吗"
+)
+_LEAD = lazy(
+    r"(?i)^(?:(?:please|pls|no(?=[,.!:])|nope|ok|okay|hey|hey claude|claude|and|also|but|so|again|remember(?: that| to)?"
+    r"|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we|you|just"
+    r"|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to|should"
+    r"|must|need to|have to|let's|the rule is|for this project|as a rule|in general|bitte|ab jetzt|immer|wir|hier)"
+    r"(?:\s*[,:!.–—-]+\s*|\s+))+"
+)
+_NOT = (
+    r"(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|may not|cannot|can't|stop|quit|avoid|no longer"
+)
+_NOT += r"|not)(?:\s+(?:ever|to|directly|manually))*"
+_RUN = r"(?P<{}>run|running|call|calling|invoke|invoking|execute|executing|use|using|start|starting|do|doing|type|try)"
+_SEPARATOR = r"(?:\s*[,;.:–—]+\s*|\s+-+\s+|\s+)(?:but\s+|and\s+)?(?:please\s+|always\s+|just\s+|only\s+|rather\s+)*"
+_TAKE = r"(?:use|run|using|go with|prefer|call|do|stick to|stick with|import)\s+"
+_EDIT = r"(?:touch|edit|modify|change|alter|write to|write in|write|overwrite|update|hand-edit|reformat|format|patch"
+_EDIT += r"|create files in|add files to|put files in|put anything in|add anything to|mess with)(?:ing)?"
+_EDIT += r"|touching|editing|modifying|changing|writing to|overwriting|updating"
+_PUSH = r"(?P<push>push|commit|merge)(?:ing|ting|ting)?"
+_TESTS = r"(?:(?:the|all|our|unit|python|go|js)\s+)*(?:unit )?tests?(?: suite)?"
+_FORMS = tuple(
+    lazy(form)
+    for form in (
+        rf"(?i){_NOT}\s+{_RUN.format('run')}\s+(?P<drop>.+?){_SEPARATOR}{_TAKE}(?P<take>.+)",
+        rf"(?i){_NOT}\s+{_RUN.format('run')}\s+(?P<drop>.+)",
+        rf"(?i)run\s+{_TESTS}\s+(?:with|via|using|through|by running|by)\s+(?P<tests>.+?)"
+        rf"(?:{_SEPARATOR}(?:not|never|instead of|rather than|{_NOT}\s+{_RUN.format('verb')})\s+(?P<beside>.+))?",
+        rf"(?i)(?:use|run)\s+(?P<tests>.+?)\s+(?:to run|for running|to execute|for)\s+{_TESTS}",
+        rf"(?i){_TESTS}\s+(?:are|must be|should be|have to be|get)\s+run\s+(?:with|via|using|through)\s+(?P<tests>.+)",
+        rf"(?i){_RUN.format('run')}\s+(?P<take>.+?){_SEPARATOR}(?:instead of|rather than|over|in place of|{_NOT})\s+"
+        rf"(?:{_RUN.format('verb')}\s+)?(?P<drop>.+)",
+        rf"(?i)instead of\s+(?:{_RUN.format('run')}\s+)?(?P<drop>.+?){_SEPARATOR}{_TAKE}(?P<take>.+)",
+        rf"(?i)(?:{_NOT}\s+(?:{_EDIT}))\s+(?P<path>.+)",
+        r"(?i)(?:leave\s+(?P<path>.+)\s+alone|keep (?:your )?hands off\s+(?P<off>.+))",
+        r"(?i)(?P<path>.+?)\s+(?:is|are)\s+(?:off[- ]limits|read-only|not to be (?:edited|touched|changed|modified))",
+        r"(?i)(?P<path>.+?)\s+(?:must|should|may) (?:not|never) be (?:edited|touched|changed|modified|written)",
+        rf"(?i){_NOT}\s+(?:import|importing|require|requiring)\s+(?P<module>.+?)(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
+        rf"(?i)import\s+(?P<take>.+?){_SEPARATOR}(?:instead of|rather than|not|never)\s+(?P<module>.+)",
+        rf"(?i){_NOT}\s+{_PUSH}\s+(?:(?:directly|straight|anything|code|changes)\s+)*(?:to|on|onto|into|in)\s+"
+        r"(?P<branch>.+)",
+        r"(?i)no\s+(?:direct\s+)?(?P<push>push|commit|merge)(?:e?s|ing|ting)?\s+(?:to|on|onto|into)\s+(?P<branch>.+)",
+        rf"(?i){_NOT}\s+(?:add|commit|check in|stage)\s+(?P<added>.+)",
+        rf"(?i)no(?: more)?\s+(?P<drop>.+?)(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
+        rf"(?i){_NOT}\s+(?P<drop>(?:force|amend|rebase|squash|push|skip|bypass|reset|hard|merge|open|create|stash)\b.*)",
+        # German.
+        r"(?i)(?:nie|niemals|nicht)\s+(?:direkt\s+)?(?:auf|nach|in|zu)\s+(?P<branch>\S+)\s+(?P<push>push|commit)(?:t?en)",
+        r"(?i)(?P<path>.+?)\s+(?:nie|niemals|nicht)\s+(?:anfassen|ändern|bearbeiten|editieren)",
+        r"(?i)(?:nie|niemals)\s+(?P<path>.+?)\s+(?:anfassen|ändern|bearbeiten|editieren)",
+        r"(?i)(?:fass|fasse|ändere|bearbeite|editiere)\s+(?P<path>.+?)\s+(?:nie|niemals|nicht)(?:\s+an)?",
+        r"(?i)tests\s+(?:immer\s+|nur\s+)?mit\s+(?P<tests>.+?)\s+(?:ausführen|laufen lassen|starten)",
+        r"(?i)(?:nie|niemals)\s+(?P<drop>.+?)\s+(?P<run>ausführen|benutzen|verwenden|nutzen|starten)",
+        r"(?i)keine?n?\s+(?P<drop>.+?)(?:\s+(?:benutzen|verwenden|nutzen|machen))?",
+    )
+)
+# Things beside the value and its rival: a claim with one holds for a part of the work only.
+_NARROWING = ("about", "object", "role", "kept", "cached")
+_OTHER_FOLDER = "elsewhere"
+
+
+def propose(sentence: str) -> Proposal | None:
+    """Return the guard that a rule of the user asks for; None if it names nothing that a match can decide."""
+    reason = one_line(sentence)
+    if not reason or len(reason) > MAX_SENTENCE_LENGTH:
+        return None
+    written = reason.replace("’", "'")
+    code = frozenset(one_line(span) for span in _CODE.findall(written))
+    plain = _CODE.sub(r"\1", written).replace("*", "*").strip(' "“”«»')
+    plain = _REASON.sub("", plain).rstrip(" .!;,")
+    if _CONDITION.search(plain):
+        return None
+    text = _LEAD.sub("", plain)
+    for groups in _read(text):
+        for rule, instead in _rules(groups, code):
+            if proposal := _proved(rule, reason, instead):
+                return proposal
+    return None
+
+
+def _read(text: str) -> list[dict[str, str]]:
+    """Return the parts of a sentence by each form that fits the whole of it; forms of claims come last."""
+    fitting = [found.groupdict() for form in _FORMS if (found := form.fullmatch(text))]
+    for form in FORMS:
+        found = form.match(text)
+        if found and found.end() == len(text) and found.groupdict().get("drop"):
+            fitting.append(found.groupdict())
+    parts = [{name: part for name, part in groups.items() if part} for groups in fitting]
+    return [groups for groups in parts if not any(groups.get(name, "").strip() for name in _NARROWING)]
+
+
+def _rules(groups: dict[str, str], code: Code) -> list[tuple[Rule, str]]:
+    take = trimmed(groups.get("take", "")).removesuffix(" instead")
+    instead = f"use {take}" if take else ""
+    if named := groups.get("path") or groups.get("off"):
+        return [(Rule(paths=paths), instead)] if (paths := paths_named(named, code)) else []
+    if named := groups.get("module"):
+        return [(Rule(imports=modules), instead)] if (modules := modules_named(named, code)) else []
+    if named := groups.get("branch"):
+        branches = branches_named(named, code)
+        return [(Rule(commands=(f"git {groups['push'].lower()}",), branches=branches), "")] if branches else []
+    if named := groups.get("added"):
+        return _added(named, code)
+    if named := groups.get("tests"):
+        return _tests(named, groups.get("beside", ""), code)
+    return _commands(groups, take, code) if "drop" in groups else []
+
+
+def _commands(groups: dict[str, str], take: str, code: Code) -> list[tuple[Rule, str]]:
+    """Return the rule against a command, with what to run instead."""
+    is_run = groups.get("run", "use").lower() not in ("use", "using", "do", "doing", "try")
+    tool = agent_tool(take)
+    rivals = commands_named(take, code, has_rival=True, is_run=True) if take else ()
+    drops = commands_named(groups["drop"], code, has_rival=bool(tool or rivals), is_run=is_run)
+    if not drops:
+        return []
+    if tool:
+        drops = tuple("sed -i" if tool == "edit" and drop == "sed" else drop for drop in drops)
+        return [(Rule(commands=drops, excepts=("|",)), f"use {take}")]
+    excepts = tuple(_exempted(rival, drops) for rival in rivals if _exempted(rival, drops))
+    return [(Rule(commands=drops, excepts=excepts), f"use {take}" if take else "")]
+
+
+def _exempted(rival: str, drops: tuple[str, ...]) -> str:
+    """Return the part of an alternative that must be left alone: `uv run` of `uv run pytest` if `pytest` is dropped,
+    `npm run test` if `npm` is; '' if the alternative has nothing in common with what is dropped."""
+    for drop in drops:
+        if rival.startswith(drop + " "):
+            return rival
+        if rival.endswith(" " + drop):
+            return rival.removesuffix(" " + drop)
+    return ""
+
+
+def _tests(named: str, beside: str, code: Code) -> list[tuple[Rule, str]]:
+    """Return the rule against programs that run tests by themselves, except by the given command."""
+    given = commands_named(named, code, has_rival=True, is_run=True)
+    if len(given) != 1 or (beside and not commands_named(beside, code, has_rival=True, is_run=True)):
+        return []
+    bare = TEST_RUNNERS if not beside else commands_named(beside, code, has_rival=True, is_run=True)
+    wrapped = next((given[0].removesuffix(f" {one}") for one in bare if given[0].endswith(f" {one}")), "")
+    runners = tuple(one for one in bare if one != given[0])
+    return [(Rule(commands=runners, excepts=(wrapped or given[0],)), f"use {given[0]}")]
+
+
+def _added(named: str, code: Code) -> list[tuple[Rule, str]]:
+    paths = paths_named(named, code)
+    return [(Rule(commands=("git add", "git commit"), arguments=paths), "")] if paths else []
+
+
+# Examples.
+
+
+def _proved(rule: Rule, reason: str, instead: str) -> Proposal | None:
+    """Return the proposal with an example that fires and one that passes; None if no such examples are found."""
+    fires = next((one for one in _firing(rule) if _fires(rule, one)), None)
+    passes = next((one for one in _passing(rule, instead) if not _fires(rule, one)), None)
+    return Proposal(rule, reason, instead, fires, passes) if fires and passes else None
+
+
+def _fires(rule: Rule, example: Example) -> bool:
+    return bool(matched(rule, example_call(example, _ROOT)))
+
+
+def _firing(rule: Rule) -> list[Example]:
+    if rule.paths:
+        pattern = rule.paths[0].replace("**/", "").replace("*", "example")
+        return [Example(EDIT_TOOL, text.strip("/")) for text in (pattern, f"{pattern.rstrip('/')}/example.txt")][
+            1 if rule.paths[0].endswith("/") else 0 :
+        ]
+    if rule.imports:
+        return [Example(EDIT_TOOL, text.format(rule.imports[0])) for text in ("import {}", 'import x from "{}"')]
+    lead = rule.commands[0]
+    if rule.branches:
+        on = f"git checkout {rule.branches[0]} && " if "push" not in lead else ""
+        return [Example(SHELL_TOOL, f"{on}{lead}" if on else f"{lead} origin {rule.branches[0]}")]
+    words = [lead, *rule.flags[:1], *(one.replace("*", "example") for one in rule.arguments[:1])]
+    return [Example(SHELL_TOOL, " ".join(words))]
+
+
+def _passing(rule: Rule, instead: str) -> list[Example]:
+    if rule.paths:
+        return [Example(EDIT_TOOL, f"{_OTHER_FOLDER}/{name}") for name in ("example.txt", "example.md")]
+    if rule.imports:
+        taken = instead.removeprefix("use ")
+        return [Example(EDIT_TOOL, f"import {name}") for name in (taken, "something_else") if name]
+    mention = f"echo '{_firing(rule)[0].text}'"
+    given = [instead.removeprefix("use ")] if instead and not agent_tool(instead.removeprefix("use ")) else []
+    if rule.branches:
+        given = ["git push origin some-feature", "git checkout -b some-feature && git commit"]
+    return [Example(SHELL_TOOL, text) for text in (*given, mention)]
