@@ -2,6 +2,8 @@
 
 In doubt a text names nothing: a guard on the wrong thing costs more than a guard that is missing."""
 
+from dataclasses import dataclass
+
 from claude_mem_lite.guards.programs import (
     AGENT_TOOLS,
     AMBIGUOUS,
@@ -9,15 +11,19 @@ from claude_mem_lite.guards.programs import (
     LOCK_FILES,
     PHRASES,
     PROGRAMS,
+    RUNNERS,
     SUBCOMMANDS,
+    TASK_RUNNERS,
 )
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.text import STOPWORDS
 
 Code = frozenset[str]
 """Spans in backticks of the sentence."""
 
 _MAX_ALTERNATIVES = 6
 _MAX_COMMAND_WORDS = 6
+_END = lazy(r"(?<=[\w/*)`'\"])[.!,;:]+$")
 _BETWEEN = lazy(r"\s*,\s*(?:(?:or|and|nor)\s+)?|\s+(?:or|nor|and|oder|und)\s+")
 _ARTICLE = lazy(r"(?i)^(?:(?:the|any|a|an|our|your|plain|bare|raw|direct|to|system|global|existing)\s+)+")
 _AFTER = lazy(
@@ -31,6 +37,8 @@ _TOOL = lazy(r"(?:(?:the|your|built-in|builtin|dedicated|native|Claude's)\s+)*(?
 _WORD_OF_COMMAND = lazy(r"[\w./:@+=*~,%^-]+")
 _SCRIPT = lazy(r"(?:\./)?(?:[\w.-]+/)*[\w-]+\.(?:sh|py|js|ts|mjs|rb|pl|ps1)|\./[\w./-]+")
 _PROGRAM = lazy(r"[a-z][a-z0-9_.+-]*")
+_GENERATED = lazy(r"(?i)(?:(?:the|any|all|our)\s+)*(?:auto-?)?generated\b")
+_GENERATED_FOLDER = lazy(r"(?i)gen|dist|build|out|target|pb|proto|stubs|/?__")
 _IN_FOLDER = lazy(
     r"(?i)^(?:(?:the|any|all|our|a|an|generated|auto-?generated|existing|vendored|compiled|built|files?|anything|everything"
     r"|something|stuff|code|sources?|contents?|of|in|inside|under|below|within|from|to|at|into|folder|directory)\s+)+"
@@ -52,7 +60,12 @@ _BRANCHES = frozenset(
 
 def trimmed(text: str) -> str:
     """Return a text without words that name nothing at its ends: "the npm command here" is `npm command`."""
-    return _ARTICLE.sub("", _AFTER.sub("", text.strip(" .!,;:")).strip(" .!,;:"))
+    return _ARTICLE.sub("", without_end(_AFTER.sub("", without_end(text))))
+
+
+def without_end(text: str) -> str:
+    """Return a text without the mark that ends it; the dot of `git add .` stays."""
+    return _END.sub("", text.strip().rstrip(",;:!")).lstrip(",;:!")
 
 
 def alternatives(text: str, code: Code) -> list[str]:
@@ -66,44 +79,62 @@ def alternatives(text: str, code: Code) -> list[str]:
     return parts if all(parts) and len(parts) <= _MAX_ALTERNATIVES else []
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How words are read as a command."""
+
+    code: Code
+    has_rival: bool
+    """True if another program stands beside: then a plain `find` is the program, and not a deed."""
+    is_run: bool
+    """True if the sentence says that it is run: then a span of code names any program."""
+    is_free: bool = False
+    """True if any word may follow `make` and `npm run`."""
+
+
+def rivals_named(text: str, code: Code) -> tuple[str, ...]:
+    """Return the commands that a text recommends, all or none."""
+    return _commands(text, _Reading(code, has_rival=True, is_run=True, is_free=True))
+
+
 def commands_named(text: str, code: Code, *, has_rival: bool, is_run: bool) -> tuple[str, ...]:
-    """Return the commands that a text names, all or none. With a rival a plain `find` is the program; a span of code
-    names any program only if the sentence says that it is run."""
-    found: list[str] = []
-    for part in alternatives(text, code):
-        named = _command(part, code, has_rival=has_rival, is_run=is_run)
-        if not named:
-            return ()
-        found += named
-    return tuple(dict.fromkeys(found))
+    """Return the commands that a text names, all or none."""
+    has_other = any(part in PROGRAMS and part not in AMBIGUOUS for part in alternatives(text, code))
+    return _commands(text, _Reading(code, has_rival or has_other, is_run))
 
 
-def _command(part: str, code: Code, *, has_rival: bool, is_run: bool) -> tuple[str, ...]:
+def _commands(text: str, reading: _Reading) -> tuple[str, ...]:
+    found = [_command(part, reading) for part in alternatives(text, reading.code)]
+    return tuple(dict.fromkeys(command for named in found for command in named)) if all(found) else ()
+
+
+def _command(part: str, reading: _Reading) -> tuple[str, ...]:
     bare = trimmed(_KIND_OF_COMMAND.sub("", part))
     if known := PHRASES.get(_phrase(bare)) or FLAG_COMMANDS.get(bare):
         return known
     words = bare.split()
     if not words or len(words) > _MAX_COMMAND_WORDS or not all(_WORD_OF_COMMAND.fullmatch(word) for word in words):
         return ()
-    program = words[0] if part in code or bare in code else words[0].lower()
+    is_code = bool({part, bare} & reading.code)
+    program = words[0] if is_code else words[0].lower()
     if program not in PROGRAMS:
-        is_script = bool(_SCRIPT.fullmatch(program))
-        is_named = (part in code or bare in code) and is_run and _PROGRAM.fullmatch(program)
-        return (" ".join([program.rpartition("/")[2], *words[1:]]),) if is_script or is_named else ()
-    if bare not in code and part not in code and not _is_plain_command([program, *words[1:]], has_rival=has_rival):
-        return ()
-    return (" ".join([program, *words[1:]]),)
+        is_named = bool(_SCRIPT.fullmatch(program)) or (is_code and reading.is_run and _PROGRAM.fullmatch(program))
+        program = program.rpartition("/")[2]
+    else:
+        is_named = is_code or _is_plain_command([program, *words[1:]], reading)
+    return (" ".join([program, *words[1:]]),) if is_named else ()
 
 
-def _is_plain_command(words: list[str], *, has_rival: bool) -> bool:
+def _is_plain_command(words: list[str], reading: _Reading) -> bool:
     """Return whether words without backticks are a command: each word behind the program is an option or known."""
     if len(words) == 1:
-        return words[0] not in AMBIGUOUS or has_rival
+        return words[0] not in AMBIGUOUS or reading.has_rival
     lead = words[0]
     for word in words[1:]:
         if word.startswith("-") or word in (".", "./..."):
             continue
-        if word not in SUBCOMMANDS.get(lead, "").split():
+        is_known = word in SUBCOMMANDS.get(lead, "").split() or (lead in RUNNERS and word in PROGRAMS)
+        if not is_known and not (reading.is_free and lead in TASK_RUNNERS and word not in STOPWORDS):
             return False
         lead = f"{lead} {word}"
     return True
@@ -135,6 +166,8 @@ def paths_named(text: str, code: Code) -> tuple[str, ...]:
 
 def _path(part: str, code: Code) -> str:
     bare = _FILE.sub("", _IN_FOLDER.sub("", part))
+    if _GENERATED.match(part) and not _GENERATED_FOLDER.search(bare):
+        return ""  # which files of the folder are generated, no pattern tells
     folder = _FOLDER.search(bare)
     bare = bare[: folder.start()] if folder else bare
     if not _PATH.fullmatch(bare) or "://" in bare or bare.strip("./*") == "":

@@ -25,10 +25,9 @@ PROGRAMS = _words(
 )
 # Names that also mean a language, a thing or a deed: they need backticks, a word behind them or a rival.
 AMBIGUOUS = _words(
-    """make gmake python python3 node ruby php java go find cat head tail less more ls tree echo tee touch open task just
-    stack pod snap hub ack ag nix swift dart zig elm black mix rails git su ln cp mv kill sam cdk tilt ko husky turbo
-    vite webpack rollup hatch rye conda supabase firebase aws az vercel netlify docker hg dd deno bun bundle nox rake
-    perl awk helm packer composer code yarn"""
+    """make gmake python python3 node ruby php java go find cat head tail less more ls tree echo tee touch open task
+    just stack pod snap hub ack ag nix swift dart zig elm black mix rails git su ln cp mv kill sam cdk tilt ko husky
+    turbo vite webpack rollup supabase firebase aws az vercel netlify dd bundle helm packer composer"""
 )
 # Second words that make a program's name one command: `terraform apply`.
 SUBCOMMANDS = {
@@ -90,6 +89,27 @@ SUBCOMMANDS = {
     "prisma db": "push",
     "supabase db": "reset push",
 }
+# Programs that run a program behind them, and programs that run a task of the project.
+RUNNERS = ("uv run", "poetry run", "pdm run", "bundle exec", "pnpm exec", "npx", "bunx", "uvx", "sudo")
+TASK_RUNNERS = (
+    "make",
+    "just",
+    "task",
+    "mise",
+    "mise run",
+    "npm",
+    "npm run",
+    "pnpm",
+    "pnpm run",
+    "yarn",
+    "yarn run",
+    "bun run",
+    "hatch run",
+    "rake",
+    "nx",
+    "turbo",
+    "gradle",
+)
 # Commands to which an option that stands alone in a sentence belongs.
 FLAG_COMMANDS = {
     "--no-verify": ("git commit --no-verify", "git commit -n", "git push --no-verify", "git merge --no-verify"),

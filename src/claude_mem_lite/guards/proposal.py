@@ -12,7 +12,9 @@ from claude_mem_lite.guards.named_things import (
     commands_named,
     modules_named,
     paths_named,
+    rivals_named,
     trimmed,
+    without_end,
 )
 from claude_mem_lite.guards.programs import TEST_RUNNERS
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
@@ -26,8 +28,9 @@ _ROOT = "/project"
 _CODE = lazy(r"`([^`]+)`")
 _REASON = lazy(
     r"(?i)[\s,;.:(–—-]+(?:because|since|as (?:it|they|we|this|that)|so that|otherwise|to avoid|it(?:'s| is| has| was"
-    r"| will| breaks| would)|they(?:'re| are| will)|that(?:'s| is| breaks)|this (?:is|breaks)|we (?:have|use)\b(?= a )"
-    r"|weil|denn|sonst|damit)\b.*$|\s*\([^()]*\)\s*$"
+    r"| will| breaks| would)|they(?:'re| are| will)|that(?:'s| is| breaks)|this (?:is|breaks)"
+    r"|weil|denn|sonst|damit)\b.*$|\s*[,;.–—-]\s*we\s.*$"
+    r"|\s*\([^()]*\)\s*$"
 )
 _CONDITION = lazy(
     r"(?i)\b(?:unless|except|if|when|whenever|while|until|till|before|after|once|during|without|yet|today|tonight"
@@ -38,9 +41,9 @@ _CONDITION = lazy(
     r"|wenn|falls|außer|ohne|bevor|nachdem|solange|heute|vorerst|erst)\b|除非|如果|之前|之后|[?？]|吗"
 )
 _LEAD = lazy(
-    r"(?i)^(?:(?:please|pls|no(?=[,.!:])|nope|ok|okay|hey|hey claude|claude|and|also|but|so|again|remember(?: that| to)?"
-    r"|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we|you|just"
-    r"|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to|should"
+    r"(?i)^(?:(?:please|pls|no(?=[,.!:])|nope|ok|okay|hey|hey claude|claude|and|also|but|so|again|remember(?: that)?"
+    r"|remember to|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we|you"
+    r"|just|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to|should"
     r"|must|need to|have to|let's|the rule is|for this project|as a rule|in general|bitte|ab jetzt|immer|wir|hier)"
     r"(?:\s*[,:!.–—-]+\s*|\s+))+"
 )
@@ -49,7 +52,9 @@ _NOT = (
 )
 _NOT += r"|not)(?:\s+(?:ever|to|directly|manually))*"
 _RUN = r"(?P<{}>run|running|call|calling|invoke|invoking|execute|executing|use|using|start|starting|do|doing|type|try)"
-_SEPARATOR = r"(?:\s*[,;.:–—]+\s*|\s+-+\s+|\s+)(?:but\s+|and\s+)?(?:please\s+|always\s+|just\s+|only\s+|rather\s+)*"
+_SEPARATOR = (
+    r"(?:\s*[,;.:–—]+\s*|\s+-+\s+|\s+)(?:but\s+|and\s+)?(?:please\s+|always\s+|just\s+|only\s+|rather\s+|we\s+)*"
+)
 _TAKE = r"(?:use|run|using|go with|prefer|call|do|stick to|stick with|import)\s+"
 _EDIT = r"(?:touch|edit|modify|change|alter|write to|write in|write|overwrite|update|hand-edit|reformat|format|patch"
 _EDIT += r"|create files in|add files to|put files in|put anything in|add anything to|mess with)(?:ing)?"
@@ -102,15 +107,14 @@ def propose(sentence: str) -> Proposal | None:
         return None
     written = reason.replace("’", "'")
     code = frozenset(one_line(span) for span in _CODE.findall(written))
-    plain = _CODE.sub(r"\1", written).replace("*", "*").strip(' "“”«»')
-    plain = _REASON.sub("", plain).rstrip(" .!;,")
-    if _CONDITION.search(plain):
-        return None
-    text = _LEAD.sub("", plain)
-    for groups in _read(text):
-        for rule, instead in _rules(groups, code):
-            if proposal := _proved(rule, reason, instead):
-                return proposal
+    plain = without_end(_CODE.sub(r"\1", written).strip(' "“”«»'))
+    for text in dict.fromkeys((plain, without_end(_REASON.sub("", plain)))):
+        if _CONDITION.search(text):
+            continue
+        for groups in _read(_LEAD.sub("", text)):
+            for rule, instead in _rules(groups, code):
+                if proposal := _proved(rule, reason, instead):
+                    return proposal
     return None
 
 
@@ -146,7 +150,7 @@ def _commands(groups: dict[str, str], take: str, code: Code) -> list[tuple[Rule,
     """Return the rule against a command, with what to run instead."""
     is_run = groups.get("run", "use").lower() not in ("use", "using", "do", "doing", "try")
     tool = agent_tool(take)
-    rivals = commands_named(take, code, has_rival=True, is_run=True) if take else ()
+    rivals = rivals_named(take, code) if take else ()
     drops = commands_named(groups["drop"], code, has_rival=bool(tool or rivals), is_run=is_run)
     if not drops:
         return []
@@ -170,10 +174,10 @@ def _exempted(rival: str, drops: tuple[str, ...]) -> str:
 
 def _tests(named: str, beside: str, code: Code) -> list[tuple[Rule, str]]:
     """Return the rule against programs that run tests by themselves, except by the given command."""
-    given = commands_named(named, code, has_rival=True, is_run=True)
-    if len(given) != 1 or (beside and not commands_named(beside, code, has_rival=True, is_run=True)):
+    given = rivals_named(named, code)
+    bare = commands_named(beside, code, has_rival=True, is_run=True) if beside else TEST_RUNNERS
+    if len(given) != 1 or not bare:
         return []
-    bare = TEST_RUNNERS if not beside else commands_named(beside, code, has_rival=True, is_run=True)
     wrapped = next((given[0].removesuffix(f" {one}") for one in bare if given[0].endswith(f" {one}")), "")
     runners = tuple(one for one in bare if one != given[0])
     return [(Rule(commands=runners, excepts=(wrapped or given[0],)), f"use {given[0]}")]
