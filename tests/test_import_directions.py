@@ -21,7 +21,7 @@ ROWS = (
     ("code/callgraph",),
     ("search",),
     ("knowledge",),
-    ("context", "team"),
+    ("context", "team", "guards"),
     ("worker",),
     ("client", "importers", "install", "mcp", "ui", "cli"),
 )
@@ -59,7 +59,14 @@ ALCOVES: dict[str, dict[str, tuple[str, ...]]] = {
     "store": {"index": (), "projects": ("index",)},
     "knowledge": {"claims": (), "lessons": ("claims",)},
     "context": {"layers": (), "prompt": ("layers",)},
-    "worker": {"answers": (), "models": (), "recovery": ("answers",), "team": (), "api": ("answers", "models", "team")},
+    "worker": {
+        "answers": (),
+        "models": (),
+        "guards": (),
+        "recovery": ("answers",),
+        "team": (),
+        "api": ("answers", "models", "team"),
+    },
 }
 MAX_MODULES_IN_A_FOLDER = 25
 

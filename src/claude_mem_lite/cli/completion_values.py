@@ -79,6 +79,23 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[Co
     ]
 
 
+def guards(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":  # noqa: ARG001
+    """Return the guards of the current folder's project with their rules."""
+    from click.shell_completion import CompletionItem
+
+    from claude_mem_lite.cli.output import plain
+    from claude_mem_lite.client.client import Client
+    from claude_mem_lite.client.queries import Where
+    from claude_mem_lite.paths import find_home
+
+    try:
+        found = Client(find_home(), deadline=Deadline.after(_WITHIN_S)).guards(Where(os.getcwd())).guards
+    except (MemoryLiteError, OSError):
+        return []
+    known = ((plain(guard.id), " ".join(plain(guard.words).split())) for guard in found)
+    return [CompletionItem(id_, help=words[:_MAX_TITLE_LENGTH]) for id_, words in known if id_.startswith(incomplete)]
+
+
 def lessons(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":  # noqa: ARG001
     """Return the lessons of the current folder's project with their text, first unsure lessons."""
     from click.shell_completion import CompletionItem

@@ -64,6 +64,7 @@ SECTIONS = {
         "lessons": LazyCommand(
             f"{_HERE}.lessons", "lessons", "See, accept, dismiss or edit lessons from your prompts."
         ),
+        "guards": LazyCommand(f"{_HERE}.guards.group", "guards", "Hold tool calls against your rules before they run."),
         "quarantine": LazyCommand(f"{_HERE}.quarantine", "quarantine", "See, approve or drop memories in quarantine."),
         "import": LazyCommand(
             f"{_HERE}.transfer.import_transcripts", "import_", "Import earlier sessions and memories."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from claude_mem_lite.client import lazy_responses as responses
 from claude_mem_lite.client.base import EXPORT_TIMEOUT_S, PROBE_TIMEOUT_S, read
+from claude_mem_lite.client.guards import GuardCalls
 from claude_mem_lite.client.reads import MemoryReads
 from claude_mem_lite.client.team import TeamCalls
 from claude_mem_lite.client.writes import MemoryWrites, Transfers
@@ -15,7 +16,7 @@ BACKUP_TIMEOUT_S = 620.0
 TRY_TIMEOUT_S = 140.0
 
 
-class Client(MemoryReads, MemoryWrites, Transfers, TeamCalls):
+class Client(MemoryReads, MemoryWrites, Transfers, TeamCalls, GuardCalls):
     """Client of the worker of one home: all calls, those about the worker itself included.
 
     Every call raises WorkerUnavailable if no worker answers."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from claude_mem_lite.responses import code as code
     from claude_mem_lite.responses import context as context
     from claude_mem_lite.responses import feed as feed
+    from claude_mem_lite.responses import guards as guards
     from claude_mem_lite.responses import imports as imports
     from claude_mem_lite.responses import lessons as lessons
     from claude_mem_lite.responses import memories as memories

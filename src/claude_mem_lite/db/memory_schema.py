@@ -2,6 +2,7 @@
 
 import sqlite3
 
+from claude_mem_lite.db.guard_schema import m023_guards
 from claude_mem_lite.db.memory_schema_first import FIRST_STEPS
 from claude_mem_lite.db.team_schema import m021_team, m022_team_id
 
@@ -307,4 +308,5 @@ STEPS = (
     m020_team_origin,
     m021_team,
     m022_team_id,
+    m023_guards,
 )

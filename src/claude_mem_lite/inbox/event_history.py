@@ -61,6 +61,17 @@ def tool_calls(db: sqlite3.Connection, session: str, limit: int) -> list[CallRow
     return [CallRow(row["name"], str(row["tool"] or ""), str(row["given"])) for row in rows if row["given"] is not None]
 
 
+def transcripts_of(db: sqlite3.Connection, sessions: Sequence[str]) -> list[str]:
+    """Return the transcripts that the starts and prompts of sessions named, as far as they are kept."""
+    rows = db.execute(
+        """select distinct json_extract(payload, '$.transcript_path') from inbox
+           where status in ('done', 'skipped') and session in (select value from json_each(:sessions))
+             and event in ('SessionStart', 'UserPromptSubmit') and json_valid(payload)""",
+        {"sessions": json.dumps(list(sessions))},
+    )
+    return [path for (path,) in rows if isinstance(path, str)]
+
+
 def count_prompts(db: sqlite3.Connection, session: str, after: str, before: str) -> int:
     """Return the number of prompts of a session between two events, by name, as far as they are kept."""
     (number,) = db.execute(

@@ -25,7 +25,7 @@ KEEP_FINISHED_S = 8 * 86400.0
 QUIET_TURN_S = 86400.0
 FINISHED = "status in ('done', 'skipped', 'error')"
 # Lone events: processed at once, before a turn that is still open.
-LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", "Command")
+LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", "GuardFired", "GuardFailed", "Command")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from claude_mem_lite.inbox.journal import Journal
 from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
 from claude_mem_lite.knowledge import outcomes
 from claude_mem_lite.store import receipts, sessions
+from claude_mem_lite.worker.guards.jobs import GuardJobs
+from claude_mem_lite.worker.guards.replays import GuardReplays
 from claude_mem_lite.worker.services import Services
 
 EVERY_S = 600.0
@@ -73,6 +75,7 @@ def background_steps(
     journal: Journal,
     memory_db: sqlite3.Connection,
     throttle: ScanThrottle,
+    guards: "GuardStep",
 ) -> Sequence[BackgroundStep]:
     """Return all steps in order: first what improves memories, then indexes and the scan, then backups."""
     return (
@@ -81,6 +84,7 @@ def background_steps(
         IndexStep(services),
         StalenessScanStep(services, throttle),
         QuestionStep(services),
+        guards,
         TeamStep(services, memory_db),
         BackupStep(services, queue, journal, memory_db),
         ReleaseStep(services, (queue.db, memory_db)),
@@ -157,6 +161,20 @@ class QuestionStep:
 
     def run(self) -> None:
         self.services.questions.prepare()
+
+
+@dataclass(frozen=True, slots=True)
+class GuardStep:
+    """Guards of memories that were stored before guards existed, and replays of new guards over past calls."""
+
+    services: Services
+    jobs: GuardJobs
+    replays: GuardReplays
+
+    def run(self) -> float | None:
+        if self.services.settings.problem:
+            return None
+        return 0.0 if self.jobs.follow_memories() else self.replays.run()
 
 
 @dataclass(frozen=True, slots=True)

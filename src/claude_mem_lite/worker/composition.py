@@ -32,10 +32,12 @@ from claude_mem_lite.timestamps import Clock, utc_now
 from claude_mem_lite.worker.answers.in_flight import DuplicateHookGuard, InFlightInjections
 from claude_mem_lite.worker.answers.lesson_pace import QuestionPace
 from claude_mem_lite.worker.answers.user_notices import UserNotices
-from claude_mem_lite.worker.background import background_steps
+from claude_mem_lite.worker.background import GuardStep, background_steps
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ContextRenderer
 from claude_mem_lite.worker.event_intake import EventIntake, Intake
+from claude_mem_lite.worker.guards.jobs import GuardJobs
+from claude_mem_lite.worker.guards.replays import GuardReplays
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider, ModelScheduler
 from claude_mem_lite.worker.pass_progress import PassProgress
@@ -169,8 +171,10 @@ def _make_loop(
         deadline = Deadline.after(limits.link_s)
         return tie(scanner.cache, memory, location, folder, deadline) if scanner.may_read(location) else memory
 
+    guard_jobs = GuardJobs(home, queue, memory_db, clock)
     facts = ProjectFactSync(memory_db, clock, settings.excludes)
-    command_job = CommandJob(services, queue, memory_db, model_turns, facts, link, vectors)
-    jobs = UnitJobs(services, queue, memory_db, command_job, facts, link)
-    steps = background_steps(services, queue, journal, memory_db, throttle)
+    command_job = CommandJob(services, queue, memory_db, model_turns, facts, link, vectors, guard_jobs)
+    jobs = UnitJobs(services, queue, memory_db, command_job, facts, link, guard_jobs)
+    replays = GuardReplays(home, queue, memory_db, clock, settings, activity)
+    steps = background_steps(services, queue, journal, memory_db, throttle, GuardStep(services, guard_jobs, replays))
     return Loop(services, queue, memory_db, jobs, checkpoints, steps)

@@ -9,6 +9,7 @@ from claude_mem_lite.context.prompt.lesson_question import may_save
 from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.errors import MemoryLiteError, NotFound, PayloadError
 from claude_mem_lite.event_names import time_of
+from claude_mem_lite.guards import changes
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.model_queue import ModelTurns
 from claude_mem_lite.inbox.queue import Queue, Row
@@ -20,6 +21,8 @@ from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker import commands, project_commands, turn_job
 from claude_mem_lite.worker.answers import prerendered
+from claude_mem_lite.worker.guards import jobs as guard_jobs
+from claude_mem_lite.worker.guards.jobs import GuardJobs
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.turn_job import StoredTurn
 
@@ -38,6 +41,7 @@ class CommandJob:
         facts: ProjectFactSync,
         link: Tie,
         vectors: VectorIndex,
+        guards: GuardJobs,
     ) -> None:
         self._services = services
         self._queue = queue
@@ -46,6 +50,7 @@ class CommandJob:
         self._facts = facts
         self._link = link
         self._vectors = vectors
+        self._guards = guards
 
     def run(self, row: Row) -> None:
         """Execute a command and finish its future. The future stays open while the command is to be tried again."""
@@ -78,6 +83,10 @@ class CommandJob:
 
     def _execute(self, name: str, payload: JsonObject, now: datetime) -> list[str]:
         services, command = self._services, payload.get("command")
+        if command in changes.COMMANDS:
+            result = self._guards.change(name, payload)
+            self._guards.write_files()
+            return result
         if command == memory_rebuild.COMMAND:
             return self._rebuild_memories(texts(payload.get("turns")), time_of(name))
         # First: a rendered context may hold what is to be forgotten. A refused command changes no context, but needs
@@ -91,6 +100,7 @@ class CommandJob:
         queue, turns, db = self._queue, self._model_turns, self._memory_db
         code, likeness = services.scanner.cache, services.likeness
         result = commands.carry_out(name, payload, queue, turns, db, code, self._link, likeness, now)
+        self._guards.follow_memories()
         services.models.note_command()
         if command in commands.FORGETTING:
             self._vectors.release()  # the vector index follows new memories, not removed ones
@@ -120,6 +130,7 @@ class UnitJobs:
         command_job: CommandJob,
         facts: ProjectFactSync,
         link: Tie,
+        guards: GuardJobs,
     ) -> None:
         self._services = services
         self._queue = queue
@@ -127,6 +138,7 @@ class UnitJobs:
         self._command_job = command_job
         self._facts = facts
         self._link = link
+        self._guards = guards
 
     def run(self, unit: list[Row]) -> set[str]:
         """Work on one unit; return the projects whose context changed. A unit that fails is tried again."""
@@ -146,6 +158,7 @@ class UnitJobs:
         if any(row.event == "SessionEnd" for row in unit):
             self._services.team.request()
         if stored is not None:
+            self._follow_guards(unit, stored)
             return self._follow_turn(stored)
         return self._follow_start(first) if first.event == "SessionStart" else set()
 
@@ -161,8 +174,22 @@ class UnitJobs:
         if first.event == "Rendered":
             turn_job.record_rendered(first, self._queue, self._memory_db, self._start_of(first), now)
             return None
+        if first.event in guard_jobs.NOTES:
+            self._guards.take_note(first, now)
+            return None
         likeness = self._services.likeness
         return turn_job.process(unit, self._queue, self._memory_db, config, self._link, likeness, now)
+
+    def _follow_guards(self, unit: list[Row], stored: StoredTurn) -> None:
+        """Bring guards up to date after a turn; an error must not fail the turn, which is stored."""
+        try:
+            self._guards.follow_memories()
+            if stored.is_new and not stored.turn.events[-1].imported:
+                self._guards.follow_turn(unit, stored.turn.project, stored.turn.session)
+        except Exception as error:  # the turn is stored; its guards are logged and left as they are
+            if is_damage(error):
+                raise
+            log.exception("guards failed", extra={"turn": stored.turn.key})
 
     def _follow_turn(self, stored: StoredTurn) -> set[str]:
         services, last = self._services, stored.turn.events[-1]

@@ -24,6 +24,7 @@ _TABLES = {
     "receipts": "spool_name",
     "symbol_changes": "seq",
     "lesson_candidates": "id",
+    "guards": "id",
 }
 """Tables with rows of projects, each with its key."""
 _SMALL_TABLES = {"project_marks": ("kind", "value"), "branches": ("name",), "team_shares": ("remote",)}
@@ -164,6 +165,9 @@ def _recorded_in(table: str, sessions: str) -> str:
             (cwd = :folder or substr(cwd, 1, length(:folder) + 1) = :folder || '/')))"""
     if table == "memories":
         return f"(session in ({sessions}) or (session = '' and {_IN_FOLDER}))"
+    if table == "guards":  # after the memories that they were made from
+        return """memory <> '' and memory in (
+            select key from project_change_rows where change = :change and place = 'memories')"""
     return f"session in ({sessions})"
 
 
