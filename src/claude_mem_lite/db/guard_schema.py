@@ -70,7 +70,6 @@ def _add_tables(connection: sqlite3.Connection) -> None:
         create table guard_firings (
             name text primary key,
             guard text not null,
-            project text not null,
             session text not null,
             turn text not null,
             tool_use text not null,
@@ -88,7 +87,6 @@ def _add_tables(connection: sqlite3.Connection) -> None:
         create table guard_failures (
             name text primary key,
             guard text not null,
-            project text not null,
             at text not null,
             reason text not null
         )""")

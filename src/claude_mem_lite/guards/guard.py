@@ -6,7 +6,9 @@ from typing import get_args
 
 from claude_mem_lite.guards.rule import Rule, rule_from_json
 from claude_mem_lite.models import JsonObject, load_json, text
-from claude_mem_lite.store.guards import Mode, Status, StoredGuard
+from claude_mem_lite.store.guards import Mode as Mode
+from claude_mem_lite.store.guards import Status as Status
+from claude_mem_lite.store.guards import StoredGuard
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 """`auto` asks in interactive sessions and reminds in others."""

@@ -68,6 +68,15 @@ def remove(home: Home, project: str) -> None:
         home.guards.rmdir()
 
 
+def remove_others(home: Home, projects: Sequence[str]) -> None:
+    """Remove the files of all projects but these."""
+    known = {name_of(project) for project in projects}
+    for name in names(home):
+        if name not in known:
+            (home.guards / name).unlink(missing_ok=True)
+            (home.guards / name).with_suffix(_FAILED).unlink(missing_ok=True)
+
+
 def names(home: Home) -> Sequence[str]:
     """Return the names of all files of guards."""
     try:

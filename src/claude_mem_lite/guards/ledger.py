@@ -58,7 +58,6 @@ def firing_of(name: str, payload: JsonObject) -> Firing | None:
     return Firing(
         name=name,
         guard=guard,
-        project=text(payload.get("project")),
         session=session,
         turn=text(payload.get("prompt_id")),
         tool_use=text(payload.get("tool_use_id")),
@@ -72,8 +71,7 @@ def firing_of(name: str, payload: JsonObject) -> Firing | None:
 def failure_of(name: str, payload: JsonObject) -> Failure:
     """Return the failure that a note of the hook tells."""
     reason = within(one_line(redact(text(payload.get("reason")))), _MAX_REASON)
-    guard, project = text(payload.get("guard")), text(payload.get("project"))
-    return Failure(name, guard, project, time_to_text(time_of(name)), reason)
+    return Failure(name, text(payload.get("guard")), time_to_text(time_of(name)), reason)
 
 
 def judge_turn(

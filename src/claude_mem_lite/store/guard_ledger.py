@@ -19,7 +19,6 @@ class Firing:
     name: str
     """Spool name of the note."""
     guard: str
-    project: str
     session: str
     turn: str
     tool_use: str
@@ -38,7 +37,6 @@ class Failure:
 
     name: str
     guard: str
-    project: str
     at: str
     reason: str
 
@@ -47,8 +45,8 @@ def add(db: sqlite3.Connection, firing: Firing) -> None:
     """Store a firing, once."""
     db.execute(
         """insert or ignore into guard_firings
-             (name, guard, project, session, turn, tool_use, tool, decision, at, ms, outcome, text)
-           values (:name, :guard, :project, :session, :turn, :tool_use, :tool, :decision, :at, :ms, :outcome, :text)""",
+             (name, guard, session, turn, tool_use, tool, decision, at, ms, outcome, text)
+           values (:name, :guard, :session, :turn, :tool_use, :tool, :decision, :at, :ms, :outcome, :text)""",
         asdict(firing),
     )
 
@@ -56,8 +54,8 @@ def add(db: sqlite3.Connection, firing: Firing) -> None:
 def add_failure(db: sqlite3.Connection, failure: Failure) -> None:
     """Store a failure, once."""
     db.execute(
-        """insert or ignore into guard_failures (name, guard, project, at, reason)
-           values (:name, :guard, :project, :at, :reason)""",
+        """insert or ignore into guard_failures (name, guard, at, reason)
+           values (:name, :guard, :at, :reason)""",
         asdict(failure),
     )
 

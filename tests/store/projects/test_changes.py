@@ -9,7 +9,8 @@ import pytest
 from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Location, Receipt, Turn
-from claude_mem_lite.store import branches, lesson_candidates, receipts, symbol_changes, team
+from claude_mem_lite.store import branches, guards, lesson_candidates, receipts, symbol_changes, team
+from claude_mem_lite.store.guards import StoredGuard
 from claude_mem_lite.store.projects import changes, marks
 from claude_mem_lite.store.projects.changes import SplitPlan
 from claude_mem_lite.team.entry import project_key
@@ -61,7 +62,7 @@ def fill(store: Store, location: Location) -> None:
     """Store something of a project in every table that has a project."""
     name, at = location.name, NOW - timedelta(hours=2)
     store.turn(f"{name}-turn", "Sort the list", "Sorted it by colour.", session=f"{name}-session", place=location)
-    store.remember(f"Lists of the {name} are sorted by colour", place=location, session=f"{name}-session")
+    memory = store.remember(f"Lists of the {name} are sorted by colour", place=location, session=f"{name}-session")
     turn = Turn(f"{name}-turn", f"{name}-session", location.project, "Sort the list", ())
     made = Receipt(f"{name}-start", f"{name}-session", location.project, "startup", (), (), (), 1, 2000, 1.0, at, at)
     with atomic(store.db):
@@ -75,8 +76,16 @@ def fill(store: Store, location: Location) -> None:
             store.db, lesson_candidates.make(location.project, f"{name}-session", turn.key, said, 0.5, at)
         )
         branches.put(store.db, location.project, [branches.Branch(f"{name}-colours", "abc", ahead=True, seen_at=at)])
+        guards.put(store.db, guard_of(name, location.project, memory.id))
         remote = f"example.org/me/{name}"
         team.share(store.db, team.Share(location.project, remote, project_key(remote), handoffs=False, shared_at=at))
+
+
+def guard_of(name: str, project: str, memory: str) -> StoredGuard:
+    """A guard that was made from a memory."""
+    at = NOW.isoformat()
+    example = ("Bash", "sort", "Bash", "echo sort")
+    return StoredGuard(name, project, "{}", "", "", "auto", "proposed", *example, memory, at, "", at, "")
 
 
 def dump(store: Store) -> dict[str, list[str]]:

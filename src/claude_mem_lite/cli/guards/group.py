@@ -256,6 +256,8 @@ def pause(id_: str, as_json: bool) -> None:
 def resume(id_: str, mode: str | None, as_json: bool) -> None:
     """Put a paused guard in force again.
 
+    Overridings from before the pause no longer count.
+
     \b
     Example:
       claude-mem-lite guards resume k3v9x2ab4d

@@ -3,7 +3,7 @@ and out of them otherwise."""
 
 from pathlib import Path
 
-from claude_mem_lite.install import guard_hooks
+from claude_mem_lite.install.guard_hooks import put_in, take_out
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.guards import GuardChange, GuardHooks
 
@@ -14,9 +14,9 @@ def follow(home: Home, hooks: GuardHooks) -> list[str]:
     """Put the hook into each folder of a project, or take it out; return the folders."""
     for folder in hooks.folders:
         if hooks.tools:
-            guard_hooks.put_in(home, Path(folder), hooks.tools, hooks.project)
+            put_in(home, Path(folder), hooks.tools, hooks.project)
         else:
-            guard_hooks.take_out(home, Path(folder))
+            take_out(home, Path(folder))
     return list(hooks.folders)
 
 

@@ -270,13 +270,13 @@ def _parts(call: Call) -> tuple[str, ...]:
     if call.tool != SHELL_TOOL:
         return (guard_match.written_path(dict(call.tool_input)),)
     commands = shell_commands.parse(str(call.tool_input.get("command", "")), call.folder)
-    return tuple(" ".join(words).replace(guard_match.UNKNOWN, "?") for words, *_ in commands)
+    return tuple(" ".join(words).replace(shell_commands.UNKNOWN, "?") for words, *_ in commands)
 
 
 def _why(guard: Guard, call: Call, found: str, parts: Sequence[str]) -> str:
     wanted = in_words(guard.rule)
     if found:
-        return f"the call {wanted}: {found.replace(guard_match.UNKNOWN, '?')}"
+        return f"the call {wanted}: {found.replace(shell_commands.UNKNOWN, '?')}"
     if call.tool not in guard.rule.tools:
         return f"the guard holds calls of {', '.join(guard.rule.tools)}, not of {call.tool}"
     if call.tool == SHELL_TOOL and not parts:

@@ -34,6 +34,7 @@ class GuardJobs:
         self._db = memory_db
         self._clock = clock
         self._written: dict[str, tuple[Guard, ...]] = {}
+        self._has_begun = False
 
     def follow_memories(self) -> bool:
         """Bring guards up to date with changed memories; return whether more memories are due."""
@@ -83,6 +84,9 @@ class GuardJobs:
         for project in self._written.keys() - in_force.keys():
             guards_file.remove(self._home, project)
             del self._written[project]
+        if not self._has_begun:  # an older memory.db may have replaced the one that the files were written from
+            guards_file.remove_others(self._home, list(in_force))
+            self._has_begun = True
 
     def _calls(self, unit: Sequence[Row]) -> tuple[list[TurnCall], str, str]:
         """Return the calls of a turn that ran, with the turn's folder and transcript."""
