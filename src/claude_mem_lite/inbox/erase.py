@@ -31,6 +31,8 @@ def mentions(event: str, payload: str, ids: AbstractSet[str]) -> bool:
         return False
     if command.get("command") == "forget":
         return False
+    if text(command.get("memory")) in ids - {""}:  # a change of a guard quotes the memory that it was made from
+        return True
     # A person may type a prefix of an id.
     prefixes = {
         written.strip().lstrip("#").lower() for written in (text(command.get("id")), *texts(command.get("ids")))
@@ -56,12 +58,14 @@ def answers_lesson(findings: str, ids: AbstractSet[str]) -> bool:
 
 
 def changes_project(payload: str, findings: str, known_as: AbstractSet[str]) -> bool:
-    """Return whether a command changed a project known by one of these ids and folders."""
+    """Return whether a command changed a project known by one of these ids and folders, or a guard of it."""
     try:
         command = parse(payload.encode())
         split = parse(findings.encode()).get("split") if findings else None
     except PayloadError:
         return False
+    if text(command.get("command")).endswith("_guard"):
+        return text(command.get("project")) in known_as
     named = [command, split] if isinstance(split, dict) else [command]
     return any(text(change.get(end)) in known_as for change in named for end in ("source", "target"))
 

@@ -13,6 +13,8 @@ from claude_mem_lite.knowledge.repeated_text import RepetitionMatcher
 from claude_mem_lite.models import MAX_TITLE_LENGTH, Memory
 from claude_mem_lite.store import (
     branches,
+    guard_ledger,
+    guards,
     lesson_candidates,
     memories,
     memory_links,
@@ -73,7 +75,9 @@ def forget(
     for memory in forgotten:
         tombstones.add_memory(db, memory, now)
     left = memories.remove(db, ids, now)
-    tombstones.add_names(db, (*behind, *turns.prompt_ids(db, behind)), now)
+    prompts = turns.prompt_ids(db, behind)
+    tombstones.add_names(db, (*behind, *prompts), now)
+    guard_ledger.forget(db, sessions=whole_sessions, turns=prompts)
     turns.forget_turns(db, behind)
     symbol_changes.forget(db, sessions=whole_sessions, turns=behind)
     for session in whole_sessions:
@@ -82,6 +86,7 @@ def forget(
         sessions.forget_session(db, session)
 
     matcher = replace(repeated_text.of_memories(forgotten), said=said)
+    guard_ledger.forget_repetitions(db, matcher.is_in_any)
     seen_in = (*memory_links.memories_in(db, behind), *lesson_candidates.memories_after(db, behind, whole_sessions))
     seen = (found for id_ in dict.fromkeys(seen_in) if (found := memories.find(db, id_)))
     gone = [memory.id for memory in seen if _is_rewritten_away(db, memory, matcher)]
@@ -114,6 +119,7 @@ def forget(
     receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
     if project is not None:
         sessions.forget_project(db, project)
+        guards.forget_project(db, project)
     branches.drop_unused(db)
     fts.scrub(db)
     passages.scrub(db)

@@ -4,7 +4,7 @@ Written by the job thread, from notes that the hook leaves and from what happene
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -146,8 +146,26 @@ def take_back(db: sqlite3.Connection, guard: str, session: str) -> None:
     )
 
 
-def forget_sessions(db: sqlite3.Connection, sessions: Sequence[str]) -> None:
-    """Remove everything that guards keep of these sessions."""
-    named = {"sessions": json.dumps(list(sessions))}
-    for table in ("guard_matches", "guard_firings", "guard_sessions"):
-        db.execute(f"delete from {table} where session in (select value from json_each(:sessions))", named)
+def forget(db: sqlite3.Connection, *, sessions: Collection[str], turns: Collection[str]) -> None:
+    """Remove everything that guards keep of these sessions, and the calls of turns, by their prompt ids."""
+    named = {"sessions": json.dumps(list(sessions)), "turns": json.dumps(list(turns))}
+    for table in ("guard_matches", "guard_firings"):
+        db.execute(
+            f"""delete from {table} where session in (select value from json_each(:sessions))
+                  or (turn <> '' and turn in (select value from json_each(:turns)))""",
+            named,
+        )
+    db.execute("delete from guard_sessions where session in (select value from json_each(:sessions))", named)
+
+
+def forget_repetitions(db: sqlite3.Connection, is_in: Callable[[str], bool]) -> None:
+    """Remove the calls that repeat forgotten text from replays, and their texts from firings."""
+    matches = db.execute("select guard, position, text, matched from guard_matches").fetchall()
+    db.executemany(
+        "delete from guard_matches where guard = :guard and position = :position",
+        [dict(row) for row in matches if is_in(row["text"]) or is_in(row["matched"])],
+    )
+    firings = db.execute("select name, text from guard_firings where text <> ''").fetchall()
+    db.executemany(
+        "update guard_firings set text = '' where name = :name", [dict(row) for row in firings if is_in(row["text"])]
+    )

@@ -136,6 +136,12 @@ def remove(db: sqlite3.Connection, id_: str) -> None:
     db.execute("delete from guards where id = :id", {"id": id_})
 
 
+def forget_project(db: sqlite3.Connection, project: str) -> None:
+    """Remove all guards of a project."""
+    for row in db.execute("select id from guards where project = :project", {"project": project}).fetchall():
+        remove(db, row["id"])
+
+
 def not_told(db: sqlite3.Connection, project: str) -> list[StoredGuard]:
     """Return the guards of a project whose note the user has not been told."""
     rows = db.execute("select * from guards where project = :project and is_told = 0 order by id", {"project": project})
