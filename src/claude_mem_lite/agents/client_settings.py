@@ -167,6 +167,11 @@ def _read_notes(path: Path, state: _State) -> _Notes:
     return _Notes(frozenset(trusted) - {""}, servers)
 
 
+def may_be_tracked(path: Path) -> bool:
+    """Return whether git tracks a file of a checkout, or may."""
+    return find_checkout(path.parent) is not None and _may_be_foreign(path)
+
+
 def _may_be_foreign(path: Path) -> bool:
     """Return whether a file may have come with its folder: tracked by git, or unknown."""
     checkout = find_checkout(path.parent)

@@ -24,6 +24,16 @@ TIMEOUTS_S: Mapping[str, int] = {
     "StopFailure": 5,
     "SessionEnd": 2,
 }
+GUARD_EVENT = "PreToolUse"
+GUARD_TIMEOUT_S = 5
+GUARDED_AGENTS = (CLAUDE_CODE, "codex", "gemini")
+"""Agents whose hooks can refuse a tool call, as tried with the real clients."""
+_EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+_TOOLS: Mapping[str, Mapping[str, str]] = {
+    "codex": dict.fromkeys(_EDITS, "apply_patch"),
+    "gemini": {"Bash": "run_shell_command", **dict.fromkeys(_EDITS, "write_file|replace")},
+}
+"""Names of agents for Claude Code's tools, where they differ."""
 
 
 def tool_matcher() -> str:
@@ -87,11 +97,30 @@ def _plugin_command(event: str) -> str:
     return f'trap "" TERM; {command}' if event == "StopFailure" else command
 
 
+def guard_groups(home: Home, agent: str, name: str, tools: Sequence[str]) -> dict[str, JsonObject]:
+    """Return the entry of the guards for each event in an agent's `hooks`; none for an agent whose hooks cannot refuse.
+
+    `name` names the file of the project's guards, and `tools` the guarded tools by Claude Code's names."""
+    if agent not in GUARDED_AGENTS:
+        return {}
+    known = _TOOLS.get(agent, {})
+    matcher = "|".join(dict.fromkeys(known.get(tool, tool) for tool in tools))
+    group = {**_AGENTS[agent].form(GUARD_EVENT, hook_command(home, f"{GUARD_EVENT} {name}", agent))}
+    # Gemini CLI takes a reminder only behind the call.
+    events = ("BeforeTool", "AfterTool") if agent == "gemini" else (GUARD_EVENT,)
+    return {event: {"matcher": f"^({matcher})$", "hooks": group["hooks"]} for event in events}
+
+
+def is_guard(hook: JsonValue) -> bool:
+    """Return whether an entry of a group's `hooks` runs the guards, of any version or place."""
+    return _arguments(hook)[:1] == [GUARD_EVENT]
+
+
 def is_ours(hook: JsonValue, home: Home | None = None) -> bool:
     """Return whether an entry of a group's `hooks` runs our hook program, of any version or place, or any program in
-    the home: the entry goes with the home."""
+    the home: the entry goes with the home. Guards have hooks of their own, which no install adds or removes."""
     command = command_of(hook)
-    if command is None:
+    if command is None or is_guard(hook):
         return False
     try:
         words = shlex.split(command)
@@ -99,8 +128,18 @@ def is_ours(hook: JsonValue, home: Home | None = None) -> bool:
         return False
     if home is not None and any(word.startswith(f"{home.root}/") for word in _programs(words)):
         return True
+    arguments = _arguments(hook)
+    return len(arguments) in (1, 2) and all(word.isalnum() for word in arguments)
+
+
+def _arguments(hook: JsonValue) -> list[str]:
+    """Return the words behind our hook program in the command of an entry; none for other commands."""
+    try:
+        words = shlex.split(command_of(hook) or "")
+    except ValueError:
+        return []
     at = max((at for at, word in enumerate(words) if word.endswith(f"/{HOOK_PROGRAM}")), default=0)
-    return at > 0 and len(words[at + 1 :]) in (1, 2) and all(word.isalnum() for word in words[at + 1 :])
+    return words[at + 1 :] if at > 0 else []
 
 
 def command_of(hook: JsonValue) -> str | None:
@@ -136,14 +175,18 @@ def _all_but(*missing: str) -> Mapping[str, str]:
     return {event: event for event in TIMEOUTS_S if event not in missing}
 
 
+def _timeout_s(event: str) -> int:
+    return TIMEOUTS_S.get(event, GUARD_TIMEOUT_S)
+
+
 def _group(event: str, command: str) -> JsonObject:
-    hook: JsonObject = {"type": "command", "command": command, "timeout": TIMEOUTS_S[event]}
+    hook: JsonObject = {"type": "command", "command": command, "timeout": _timeout_s(event)}
     return {"matcher": tool_matcher(), "hooks": [hook]} if event in TOOL_EVENTS else {"hooks": [hook]}
 
 
 def _of_codex(event: str, command: str) -> JsonObject:
     """Return a hook without a matcher: Codex' regular expressions cannot exclude names."""
-    return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUTS_S[event]}]}
+    return {"hooks": [{"type": "command", "command": command, "timeout": _timeout_s(event)}]}
 
 
 def _of_gemini(event: str, command: str) -> JsonObject:
@@ -152,7 +195,7 @@ def _of_gemini(event: str, command: str) -> JsonObject:
         "name": "claude-mem-lite",
         "type": "command",
         "command": command,
-        "timeout": TIMEOUTS_S[event] * 1000,
+        "timeout": _timeout_s(event) * 1000,
     }
     if event not in TOOL_EVENTS:
         return {"hooks": [hook]}

@@ -40,20 +40,20 @@ def load(home: Home, settings: Path) -> Record | None:
     """Return the record of one settings file, if readable."""
     path = home.installs / f"{key(settings)}.json"
     content = settings_files.read(path)
-    return None if content is None else _parse(path, content)
+    return None if content is None else from_json(path, content)
 
 
 def load_all(home: Home) -> Sequence[Record]:
     """Return every install of this home."""
     files = ((path, settings_files.read(path)) for path in sorted(home.installs.glob("*.json")))
-    records = (_parse(path, content) for path, content in files if content is not None)
+    records = (from_json(path, content) for path, content in files if content is not None)
     return [record for record in records if record is not None]
 
 
 def save(home: Home, record: Record) -> None:
     home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = home.installs / f"{key(record.settings)}.json"
-    settings_files.replace(path, settings_files.read(path), json.dumps(_as_json(record), indent=2).encode() + b"\n")
+    settings_files.replace(path, settings_files.read(path), json.dumps(to_json(record), indent=2).encode() + b"\n")
 
 
 def keep_backup(home: Home, settings: Path, content: bytes) -> str:
@@ -87,7 +87,8 @@ def key(settings: Path) -> str:
     return sha256(bytes(settings))[:16]
 
 
-def _as_json(record: Record) -> JsonObject:
+def to_json(record: Record) -> JsonObject:
+    """Return a record as it is kept."""
     return {
         "version": VERSION,
         "settings": str(record.settings),
@@ -105,7 +106,8 @@ def _as_json(record: Record) -> JsonObject:
     }
 
 
-def _parse(path: Path, content: bytes) -> Record | None:
+def from_json(path: Path, content: bytes) -> Record | None:
+    """Return the record in a file; None if it is of another version."""
     try:
         fields: JsonValue = json.loads(content)
     except ValueError as error:

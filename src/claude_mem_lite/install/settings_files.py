@@ -43,6 +43,14 @@ def decoded(path: Path, content: bytes | None) -> str:
         raise SettingsError(f"{path} was left alone: it is not UTF-8", NOT_TOUCHED) from error
 
 
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a text file; none if it is missing or unreadable."""
+    try:
+        return (read(path) or b"").decode("utf-8", "replace").splitlines()
+    except SettingsError:
+        return []
+
+
 def encoded(path: Path, text: str) -> bytes:
     """Return the bytes for a settings file; SettingsError if the path of a folder in it is no text."""
     try:

@@ -3,12 +3,12 @@
 Called by `hook_install`. Touches no file; settings of an unknown form raise SettingsError."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import json_edit, permissions
-from claude_mem_lite.install.hook_config import command_of, is_ours
+from claude_mem_lite.install.hook_config import command_of, is_guard, is_ours
 from claude_mem_lite.install.permissions import NO_GRANT, Grant
 from claude_mem_lite.install.settings_files import NOT_TOUCHED
 from claude_mem_lite.models import JsonObject, JsonValue
@@ -66,7 +66,7 @@ def merge(
     if is_hooked and known is not None:
         text, additions = permissions.remove(text, known.grant), known
     else:
-        text, additions = _hooked(strip(text, known, home), wanted)
+        text, additions = add(strip(text, known, home), wanted)
     text, grant = permissions.add(text, rules)
     had_ours = bool(_ours(hooks, _known_commands(known), home))
     return Merged(text, replace(additions, grant=grant), had_ours, changes_hooks=not is_hooked)
@@ -78,23 +78,42 @@ def _wanted_rules(text: str, granted: tuple[str, ...], allow_tools: bool | None)
     return (*granted, *permissions.missing_rules(text)) if allow_tools else ()
 
 
-def _hooked(stripped: str, wanted: Mapping[str, JsonObject]) -> tuple[str, Additions]:
+def add(stripped: str, wanted: Mapping[str, JsonObject]) -> tuple[str, Additions]:
+    """Return settings without our entries together with the wanted ones, and what was added."""
+    _checked_hooks(stripped, wanted)
     before = _hooks(stripped)
     additions = Additions(
         hooks="hooks" not in _root(stripped),
         events=frozenset(event for event in wanted if event not in before),
         commands=frozenset(_commands(wanted)),
     )
-    return _add(stripped, wanted, additions), additions
+    return _appended(stripped, wanted, additions), additions
 
 
 def strip(text: str, known: Additions | None, home: Home | None = None) -> str:
     """Remove our entries, and objects left empty that `known` says were ours.
 
     Without a record, objects filled only by our hooks count as ours, and rules as the user's."""
-    touched: set[str] = set()
     commands = _known_commands(known)
-    while positions := _ours(_hooks(text), commands, home):
+    text = _stripped(text, known, lambda hooks: _ours(hooks, commands, home))
+    return permissions.remove(text, known.grant) if known is not None else text
+
+
+def strip_guards(text: str, known: Additions | None) -> str:
+    """Remove the entries of guards in the same way."""
+    return _stripped(text, known, _guards)
+
+
+def holds_guards(text: str, wanted: Mapping[str, JsonObject]) -> bool:
+    """Return whether the settings hold exactly the wanted entries of guards, each once."""
+    hooks = _hooks(text)
+    is_whole = all(_groups(hooks, event).count(group) == 1 for event, group in wanted.items())
+    return is_whole and len(_guards(hooks)) == len(wanted)
+
+
+def _stripped(text: str, known: Additions | None, found: Callable[[JsonObject], Sequence[_HookPosition]]) -> str:
+    touched: set[str] = set()
+    while positions := found(_hooks(text)):
         last = positions[-1]
         touched.add(last.event)
         if last.hook is None:
@@ -109,7 +128,7 @@ def strip(text: str, known: Additions | None, home: Home | None = None) -> str:
             text = json_edit.remove(text, ["hooks"], event)
     if touched and not _hooks(text) and (known is None or known.hooks):
         text = json_edit.remove(text, [], "hooks")
-    return permissions.remove(text, known.grant) if known is not None else text
+    return text
 
 
 def has_ours(text: str, home: Home | None = None) -> bool:
@@ -138,7 +157,7 @@ def disables_hooks(text: str) -> bool:
     return _root(text).get("disableAllHooks") is True
 
 
-def _add(text: str, wanted: Mapping[str, JsonObject], additions: Additions) -> str:
+def _appended(text: str, wanted: Mapping[str, JsonObject], additions: Additions) -> str:
     if additions.hooks:
         return json_edit.append(text, [], "hooks", {event: [group] for event, group in wanted.items()})
     for event, group in wanted.items():
@@ -182,12 +201,20 @@ def _checked_hooks(text: str, wanted: Collection[str]) -> JsonObject:
 
 
 def _ours(hooks: JsonObject, commands: Collection[str], home: Home | None = None) -> Sequence[_HookPosition]:
+    return _positions(hooks, lambda hook: is_ours(hook, home) or command_of(hook) in commands)
+
+
+def _guards(hooks: JsonObject) -> Sequence[_HookPosition]:
+    return _positions(hooks, is_guard)
+
+
+def _positions(hooks: JsonObject, is_wanted: Callable[[JsonValue], bool]) -> Sequence[_HookPosition]:
     return [
         _HookPosition(event, at_group, at_hook)
         for event in hooks
         for at_group, group in enumerate(_groups(hooks, event))
         for at_hook, hook in _entries(group)
-        if is_ours(hook, home) or command_of(hook) in commands
+        if is_wanted(hook)
     ]
 
 

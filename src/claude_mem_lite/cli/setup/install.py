@@ -17,7 +17,7 @@ from claude_mem_lite.agents.permissions import Permission, permission
 from claude_mem_lite.cli.options import OneOf, chosen_home, refuse_agent
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, SettingsError
-from claude_mem_lite.install import agent_extras, hook_install, plugin, settings_files
+from claude_mem_lite.install import agent_extras, guard_hooks, hook_install, plugin, settings_files
 from claude_mem_lite.install.hook_config import hook_groups, hook_settings
 from claude_mem_lite.install.hook_install import Plan
 from claude_mem_lite.install.permissions import ASKS
@@ -114,28 +114,11 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
         return
     if allow_tools is None and _can_ask(home, target) and _ask(planned(True)):
         allow_tools = True
-        plan = planned(allow_tools)
     hook_install.prepare(home)
     if hook_install.stop_older_worker(home):
         click.echo("Stopped the worker of another version; the next hook starts the new one.")
-    try:
-        hook_install.apply_install(home, plan)
-    except SettingsChanged:  # by another install, most likely, which wanted the same
-        plan = planned(allow_tools)
-        hook_install.apply_install(home, plan)
-    if is_new_folder:
-        spoken = AGENT_TEXTS[agent].name
-        click.echo(f"Created the folder {target.folder}, which did not exist: check that {spoken} uses it.")
-    _print_hooks(home, path, plan)
-    _print_rules(plan)
-    try:
-        for sentence in agent_extras.install(home, tools):
-            click.echo(sentence)
-    except SettingsError as error:
-        raise SettingsError(
-            f"{error.message}, so the MCP server or the skill is missing; the hooks work without them",
-            "fix that and run this again to add the rest",
-        ) from error
+    with guard_hooks.lifted(home, path):
+        plan = _apply(home, target, lambda: planned(allow_tools), is_new_folder=is_new_folder)
     _print_next(home, target, plan, allow_tools)
 
 
@@ -153,6 +136,30 @@ def hooks(agent: str) -> None:
       claude-mem-lite hooks --agent gemini
     """
     print_json(hook_settings(chosen_home(), agent))
+
+
+def _apply(home: Home, target: Target, planned: Callable[[], Plan], *, is_new_folder: bool) -> Plan:
+    """Write hooks, MCP server and skill, and print each result; return the plan of the hooks."""
+    plan = planned()
+    try:
+        hook_install.apply_install(home, plan)
+    except SettingsChanged:  # by another install, most likely, which wanted the same
+        plan = planned()
+        hook_install.apply_install(home, plan)
+    if is_new_folder:
+        spoken = AGENT_TEXTS[target.agent].name
+        click.echo(f"Created the folder {target.folder}, which did not exist: check that {spoken} uses it.")
+    _print_hooks(home, target.settings, plan)
+    _print_rules(plan)
+    try:
+        for sentence in agent_extras.install(home, target.tools):
+            click.echo(sentence)
+    except SettingsError as error:
+        raise SettingsError(
+            f"{error.message}, so the MCP server or the skill is missing; the hooks work without them",
+            "fix that and run this again to add the rest",
+        ) from error
+    return plan
 
 
 def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:

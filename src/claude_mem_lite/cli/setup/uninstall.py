@@ -13,7 +13,7 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.options import possible_home, yes_option
 from claude_mem_lite.cli.setup.install import chosen_target, target_options
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
-from claude_mem_lite.install import agent_extras, hook_install, plugin, settings_files
+from claude_mem_lite.install import agent_extras, guard_hooks, hook_install, plugin, settings_files
 from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.agent_extras import ExtraPaths
 from claude_mem_lite.install.targets import Scope, Target, target_of, why_missing
@@ -83,6 +83,8 @@ def uninstall(
     troubles = [trouble for one in targets if (trouble := _take_out(home, one)) is not None]
     if not gone and not others:
         _stop_worker(home)
+        for path in guard_hooks.remove_all(home).changed:
+            click.echo(f"{path}: the hook of your guards was taken out.")
         hook_install.remove_program(home)
     elif others:
         click.echo(f"Still installed in {', '.join(map(str, others))}; the worker stays for that.")
@@ -116,14 +118,15 @@ def _gone_targets(home: Home, but: Sequence[Target]) -> list[Target]:
 
 def _take_out(home: Home, target: Target) -> SettingsError | None:
     """Remove all our entries from a target and print the result; return the reason if the server stays registered."""
-    sentences, trouble = _take_tools_out(home, target.tools)  # first: it may have made the folder of the settings
-    try:
-        outcome = hook_install.uninstall(home, target.settings)
-        nothing = f"There were no claude-mem-lite hooks in {target.settings}."
-        click.echo(nothing if outcome == "nothing" else f"{target.settings}: {OUTCOMES[outcome]}.")
-    finally:
-        for sentence in sentences:
-            click.echo(sentence)
+    with guard_hooks.lifted(home, target.settings):
+        sentences, trouble = _take_tools_out(home, target.tools)  # first: it may have made the folder of the settings
+        try:
+            outcome = hook_install.uninstall(home, target.settings)
+            nothing = f"There were no claude-mem-lite hooks in {target.settings}."
+            click.echo(nothing if outcome == "nothing" else f"{target.settings}: {OUTCOMES[outcome]}.")
+        finally:
+            for sentence in sentences:
+                click.echo(sentence)
     _print_plugin(target)
     return trouble
 

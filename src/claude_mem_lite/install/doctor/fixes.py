@@ -14,7 +14,7 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
 from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.install import agent_extras, hook_install, mcp_registration, plugin, settings_files
+from claude_mem_lite.install import agent_extras, guard_hooks, hook_install, mcp_registration, plugin, settings_files
 from claude_mem_lite.install.agent_extras import ExtraPaths
 from claude_mem_lite.install.doctor import home_checks, hook_checks, machine_checks, worker_checks
 from claude_mem_lite.install.doctor.check import INSTALL, PREPARE, Name
@@ -163,9 +163,9 @@ def _hook_settings(home: Home, user_settings: Path) -> list[_HookSettings]:
 
 def _update_hooks(home: Home, settings: _HookSettings) -> None:
     groups = hook_groups(home, settings.agent)
-    hook_install.apply_install(
-        home, hook_install.plan_install(home, settings.path, groups, settings.agent, settings.project)
-    )
+    with guard_hooks.lifted(home, settings.path):
+        plan = hook_install.plan_install(home, settings.path, groups, settings.agent, settings.project)
+        hook_install.apply_install(home, plan)
 
 
 def _update_server(home: Home, where: ExtraPaths) -> None:
