@@ -47,7 +47,7 @@ def matched(rule: Rule, call: Call) -> str:
         (
             module
             for written, replaced in guard_match.written_texts(given)
-            if (module := guard_match.matched_import(data, written, replaced))
+            if (module := guard_match.matched_import(data, written, replaced, path))
         ),
         "",
     )

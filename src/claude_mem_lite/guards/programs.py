@@ -221,6 +221,21 @@ TEST_RUNNERS = (
     "gradlew test",
     "swift test",
 )
+# Commands that only read, and those that end what a rule forbids to begin.
+HARMLESS = {
+    "git stash": ("git stash list", "git stash show"),
+    "git rebase": ("git rebase --abort", "git rebase --quit"),
+    "git merge": ("git merge --abort", "git merge --quit"),
+    "git cherry-pick": ("git cherry-pick --abort",),
+    "git worktree": ("git worktree list",),
+    "git tag": ("git tag -l", "git tag --list"),
+    "git config": ("git config --get", "git config --list", "git config -l"),
+    "git remote": ("git remote -v", "git remote get-url"),
+    "git submodule": ("git submodule status",),
+}
+COMPILING_TESTS = ("go test -c", "cargo test --no-run", "pytest --collect-only", "pytest --co")
+# Folders to which files are added as a matter of course: a rule against editing means the files that are there.
+GROWING_FOLDERS = ("migrations", "migration", "migrate", "changelogs", "changesets", ".changeset", "snapshots")
 # Tools of the agent, with the commands that they stand for; the commands pass within a pipeline.
 AGENT_TOOLS = _words("read grep glob edit write multiedit")
 LOCK_FILES = (

@@ -16,7 +16,7 @@ from claude_mem_lite.guards.named_things import (
     trimmed,
     without_end,
 )
-from claude_mem_lite.guards.programs import TEST_RUNNERS
+from claude_mem_lite.guards.programs import COMPILING_TESTS, GROWING_FOLDERS, HARMLESS, TEST_RUNNERS
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
 from claude_mem_lite.knowledge.claims.claim_patterns import FORMS
 from claude_mem_lite.lazy_regex import lazy
@@ -42,9 +42,9 @@ _CONDITION = lazy(
 )
 _LEAD = lazy(
     r"(?i)^(?:(?:please|pls|no(?=[,.!:])|nope|ok|okay|hey|hey claude|claude|and|also|but|so|again|remember(?: that)?"
-    r"|remember to|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we|you"
-    r"|just|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to|should"
-    r"|must|need to|have to|let's|the rule is|for this project|as a rule|in general|bitte|ab jetzt|immer|wir|hier)"
+    r"|remember to|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we"
+    r"|you|just|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to"
+    r"|should|must|need to|have to|let's|the rule is|for this project|as a rule|in general|bitte|ab jetzt|immer|wir|hier)"
     r"(?:\s*[,:!.–—-]+\s*|\s+))+"
 )
 _NOT = (
@@ -56,9 +56,10 @@ _SEPARATOR = (
     r"(?:\s*[,;.:–—]+\s*|\s+-+\s+|\s+)(?:but\s+|and\s+)?(?:please\s+|always\s+|just\s+|only\s+|rather\s+|we\s+)*"
 )
 _TAKE = r"(?:use|run|using|go with|prefer|call|do|stick to|stick with|import)\s+"
-_EDIT = r"(?:touch|edit|modify|change|alter|write to|write in|write|overwrite|update|hand-edit|reformat|format|patch"
-_EDIT += r"|create files in|add files to|put files in|put anything in|add anything to|mess with)(?:ing)?"
-_EDIT += r"|touching|editing|modifying|changing|writing to|overwriting|updating"
+_TOUCH = r"(?:touch|touching|mess with|write to|write in|writing to|create files in|add files to|put files in"
+_TOUCH += r"|put anything in|add anything to)"
+_EDIT = r"(?:edit|modify|change|alter|overwrite|update|hand-edit|reformat|format|patch|editing|modifying|changing"
+_EDIT += r"|overwriting|updating)"
 _PUSH = r"(?P<push>push|commit|merge)(?:ing|ting|ting)?"
 _TESTS = r"(?:(?:the|all|our|unit|python|go|js)\s+)*(?:unit )?tests?(?: suite)?"
 _FORMS = tuple(
@@ -73,7 +74,7 @@ _FORMS = tuple(
         rf"(?i){_RUN.format('run')}\s+(?P<take>.+?){_SEPARATOR}(?:instead of|rather than|over|in place of|{_NOT})\s+"
         rf"(?:{_RUN.format('verb')}\s+)?(?P<drop>.+)",
         rf"(?i)instead of\s+(?:{_RUN.format('run')}\s+)?(?P<drop>.+?){_SEPARATOR}{_TAKE}(?P<take>.+)",
-        rf"(?i)(?:{_NOT}\s+(?:{_EDIT}))\s+(?P<path>.+)",
+        rf"(?i){_NOT}\s+(?:{_TOUCH}|(?P<edit>{_EDIT}))\s+(?P<path>.+)",
         r"(?i)(?:leave\s+(?P<path>.+)\s+alone|keep (?:your )?hands off\s+(?P<off>.+))",
         r"(?i)(?P<path>.+?)\s+(?:is|are)\s+(?:off[- ]limits|read-only|not to be (?:edited|touched|changed|modified))",
         r"(?i)(?P<path>.+?)\s+(?:must|should|may) (?:not|never) be (?:edited|touched|changed|modified|written)",
@@ -133,7 +134,9 @@ def _rules(groups: dict[str, str], code: Code) -> list[tuple[Rule, str]]:
     take = trimmed(groups.get("take", "")).removesuffix(" instead")
     instead = f"use {take}" if take else ""
     if named := groups.get("path") or groups.get("off"):
-        return [(Rule(paths=paths), instead)] if (paths := paths_named(named, code)) else []
+        paths = paths_named(named, code)
+        is_edit = "edit" in groups and any(path.strip("/").split("/")[-1] in GROWING_FOLDERS for path in paths)
+        return [(Rule(paths=paths), instead)] if paths and not is_edit else []
     if named := groups.get("module"):
         return [(Rule(imports=modules), instead)] if (modules := modules_named(named, code)) else []
     if named := groups.get("branch"):
@@ -158,7 +161,11 @@ def _commands(groups: dict[str, str], take: str, code: Code) -> list[tuple[Rule,
         drops = tuple("sed -i" if tool == "edit" and drop == "sed" else drop for drop in drops)
         return [(Rule(commands=drops, excepts=("|",)), f"use {take}")]
     excepts = tuple(_exempted(rival, drops) for rival in rivals if _exempted(rival, drops))
-    return [(Rule(commands=drops, excepts=excepts), f"use {take}" if take else "")]
+    return [(Rule(commands=drops, excepts=(*excepts, *_harmless(drops))), f"use {take}" if take else "")]
+
+
+def _harmless(drops: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for drop in drops for one in HARMLESS.get(drop, ()))
 
 
 def _exempted(rival: str, drops: tuple[str, ...]) -> str:
@@ -180,7 +187,7 @@ def _tests(named: str, beside: str, code: Code) -> list[tuple[Rule, str]]:
         return []
     wrapped = next((given[0].removesuffix(f" {one}") for one in bare if given[0].endswith(f" {one}")), "")
     runners = tuple(one for one in bare if one != given[0])
-    return [(Rule(commands=runners, excepts=(wrapped or given[0],)), f"use {given[0]}")]
+    return [(Rule(commands=runners, excepts=(wrapped or given[0], *COMPILING_TESTS)), f"use {given[0]}")]
 
 
 def _added(named: str, code: Code) -> list[tuple[Rule, str]]:

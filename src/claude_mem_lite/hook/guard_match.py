@@ -8,6 +8,8 @@ Rule = dict[str, list[str]]
 Command = tuple[Words, str, str, list[Words], bool]
 """A simple command as `shell_commands.parse` returns it."""
 
+UNKNOWN = "\0"
+"""Stands in a word for a part that only a running shell knows, as in `shell_commands`."""
 EDIT_TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 LINKED = "|"
 """Exception for commands whose input or output is another part of the line: `ps | grep node`, `cat > notes <<END`."""
@@ -17,6 +19,8 @@ ASKING = ("--version", "--help", "-h", "-V", "version", "help")
 COMMITTING = ("commit", "merge", "cherry-pick", "revert", "am", "pull", "rebase")
 PUSH_OPTIONS = ("-o", "--push-option", "--repo", "--receive-pack", "--exec")
 IMPORT_STARTS = ("import", "from", "use", "using", "require", "require_relative", "#include", "@import", "export")
+# Files that hold no source: lines of code in them import nothing.
+PROSE_FILES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".adoc", ".json", ".jsonl", ".yaml", ".yml", ".html", ".log")
 MODULE_END = frozenset("./:;,'\"` \t)>]}")
 MAX_CLUSTER_LENGTH = 6
 # Long options that mean a letter with every program that has both.
@@ -59,8 +63,11 @@ def matched_path(rule: Rule, path: str, root: str) -> bool:
     return not any(_matches_path(one, inside, names, is_inside) for one in rule.get("excepts", ()))
 
 
-def matched_import(rule: Rule, written: str, replaced: str) -> str:
-    """Return the module of a rule that a text imports and the replaced text did not; '' if it imports none."""
+def matched_import(rule: Rule, written: str, replaced: str, path: str = "") -> str:
+    """Return the module of a rule that a text imports and the replaced text did not; '' if it imports none, or if the
+    file is prose or data."""
+    if path.lower().endswith(PROSE_FILES):
+        return ""
     modules = [one for one in rule.get("imports", ()) if one in written]
     if modules:
         before = set(replaced.split("\n"))
