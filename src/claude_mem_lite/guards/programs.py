@@ -169,7 +169,7 @@ PHRASES = {
     "hard reset": ("git reset --hard",),
     "reset --hard": ("git reset --hard",),
     "interactive rebase": ("git rebase -i", "git rebase --interactive"),
-    "rebase": ("git rebase",),
+    "rebase": ("git rebase", "git pull --rebase", "git pull -r"),
     "stash change": ("git stash",),
     "merge pull request": ("gh pr merge",),
     "merge pr": ("gh pr merge",),

@@ -42,10 +42,10 @@ _CONDITION = lazy(
 )
 _LEAD = lazy(
     r"(?i)^(?:(?:please|pls|no(?=[,.!:])|nope|ok|okay|hey|hey claude|claude|and|also|but|so|again|remember(?: that)?"
-    r"|remember to|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we"
-    r"|you|just|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to"
-    r"|should|must|need to|have to|let's|the rule is|for this project|as a rule|in general|bitte|ab jetzt|immer|wir|hier)"
-    r"(?:\s*[,:!.–—-]+\s*|\s+))+"
+    r"|remember to|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we|you"
+    r"|just|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to"
+    r"|should|must|need to|have to|let's|the rule is|for this project|as a rule|in general|bitte|ab jetzt|immer|wir"
+    r"|hier)(?:\s*[,:!.–—-]+\s*|\s+))+"
 )
 _NOT = (
     r"(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|may not|cannot|can't|stop|quit|avoid|no longer"

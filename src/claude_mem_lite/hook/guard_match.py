@@ -13,8 +13,23 @@ UNKNOWN = "\0"
 EDIT_TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 LINKED = "|"
 """Exception for commands whose input or output is another part of the line: `ps | grep node`, `cat > notes <<END`."""
-# Words with which a program only tells about itself.
-ASKING = ("--version", "--help", "-h", "-V", "version", "help")
+# Options and commands with which a program only tells about itself.
+ASKING = ("--version", "--help", "-h", "-V")
+ASKING_COMMANDS = ("version", "help")
+# Programs whose long options have one dash, so that letters behind a dash are no options of their own.
+LONG_BY_ONE_DASH = (
+    "go",
+    "find",
+    "java",
+    "javac",
+    "terraform",
+    "tofu",
+    "ffmpeg",
+    "openssl",
+    "xcodebuild",
+    "gcc",
+    "clang",
+)
 # Commands of git that add commits to the current branch.
 COMMITTING = ("commit", "merge", "cherry-pick", "revert", "am", "pull", "rebase")
 PUSH_OPTIONS = ("-o", "--push-option", "--repo", "--receive-pack", "--exec")
@@ -155,18 +170,22 @@ def _is_version(text: str) -> bool:
 
 
 def _asks(words: Words) -> bool:
+    if len(words) == 2 and words[1] in ASKING_COMMANDS:
+        return True
     return len(words) >= 2 and words[-1] in ASKING and all(w in ASKING or not w.startswith("-") for w in words[1:])
 
 
 def _has_flag(words: Words, flag: str) -> bool:
     """Return whether an option is given: whole, with a value, or by its letters, as `-rf` is by `-fr` or `-r -f`."""
-    letters = flag[1:] if flag[:2] != "--" else ""
+    letters = flag[1:] if flag[:2] != "--" and words[0] not in LONG_BY_ONE_DASH else ""
     given = ""
     for word in words[1:]:
         if word == "--":
             break
-        if word == flag or word.startswith(flag + "=") or (len(flag) == 2 and letters and word.startswith(flag)):
+        if word == flag or word.startswith(flag + "="):
             return True
+        if len(letters) == 1 and word.startswith(flag) and not word[2].isalpha():
+            return True  # `-i.bak`
         if word[:1] == "-" and word[1:].isalpha() and len(word) <= MAX_CLUSTER_LENGTH:
             given += word[1:]
         elif word in LONG_OPTIONS:

@@ -123,6 +123,7 @@ RUNNERS = {
     "op run": ("--env-file", 0),
     "doppler run": ("-p -c --project --config", 0),
     "dotenvx run": ("-f --env-file", 0),
+    "rtk proxy": ("", 0),
     "nix develop": ("", 0),
     "nix shell": ("", 0),
     "cmd /c": ("", 0),
