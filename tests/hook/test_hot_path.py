@@ -22,7 +22,7 @@ def profile(frame, event, function):
     if event == "c_call" and function.__name__ in ("fsync", "rename", "fork"):
         posix.write({fd}, b"call %b\\n" % function.__name__.encode())
 
-sys.argv = ["hook.py", {event!r}]
+sys.argv = ["hook.py", *{event!r}.split()]
 with open({launcher!r}) as file:
     code = compile(file.read(), {launcher!r}, "exec")
 posix.write({fd}, b"loaded %b\\n" % " ".join(sys.modules).encode())
@@ -34,7 +34,7 @@ DEAR = {"json", "re", "os", "socket", "sqlite3", "pathlib", "logging", "site"}
 
 
 def observe(hooks: Hooks, event: str, payload: bytes = b"{}") -> list[str]:
-    """What the launcher, run for `event` in an interpreter like an agent's, imported and called."""
+    """What the launcher, run for `event` and its arguments as by an agent, imported and called."""
     reading, writing = os.pipe()
     code = PROBE.format(fd=writing, event=event, launcher=str(LAUNCHER))
     subprocess.run(

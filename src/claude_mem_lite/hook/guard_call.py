@@ -115,6 +115,11 @@ def in_form(members: str) -> bytes:
     return f'{{"hookSpecificOutput":{{{members}}}}}'.encode()
 
 
+def trial(numbers: list[str]) -> bytes:
+    """Return the output of a trial: the guards that fired."""
+    return f'{{"fired":[{",".join(map(quoted, numbers))}]}}'.encode()
+
+
 def note(members: dict[str, str], ms: float) -> bytes:
     """Return the note of a guard that fired."""
     texts = ",".join([f'"{key}":{quoted(value)}' for key, value in members.items()])

@@ -55,7 +55,8 @@ class Call:
 
 def check(home: bytes, name: str, agent: str, payload: bytes, data: bytes, began: float) -> None:
     """Print the strictest answer of the guards that match a call, and note every guard that fired or failed."""
-    call = limited(lambda: Call(guard_places.fields(guard_places.parse(payload.decode("utf-8", "replace")))))
+    given = guard_places.fields(guard_places.parse(payload.decode("utf-8", "replace")))
+    call = limited(lambda: Call(given))
     if call is None:
         guard.note_failure(home, name, "", "slow")
         return
@@ -69,9 +70,12 @@ def check(home: bytes, name: str, agent: str, payload: bytes, data: bytes, began
             fired += [(decision, members)] if members else []
     if not fired or guard_places.is_excluded(home, call.folder):
         return
+    if posix.environ.get(guard.TRIAL):
+        kernel.print_all(guard_call.trial([guard_places.word(one, "id") for _, one in fired]))
+        return
     fired.sort(key=lambda one: STRICTEST.index(one[0]))
     printed = guard_call.answer(agent, event, fired[0][0], [guard_call.reason_of(one) for _, one in fired[:3]])
-    if printed and kernel.print_all(printed) and not posix.environ.get(guard.TRIAL):
+    if printed and kernel.print_all(printed):
         for decision, members in fired:
             note_fired(home, agent, call.members, decision, members, began)
 
@@ -81,7 +85,8 @@ def matching(home: bytes, name: str, call: Call, line: bytes) -> Members:
     number = ""
     try:
         members = guard_places.fields(guard_places.parse(line.decode()))
-        number, rule = guard_places.word(members, "id"), guard_places.fields(members["rule"])
+        number = guard_places.word(members, "id")
+        rule = guard_places.fields(members["rule"])
         matched = limited(lambda: matches(rule, call))
     except Exception as error:
         guard.note_failure(home, name, number, f"broken guard, {type(error).__name__}")
@@ -98,7 +103,7 @@ def matches(rule: Members, call: Call) -> bool:
     for path, texts in call.edits:
         if "paths" in rule and not guard_match.matched_path(rule, path, call.root):
             continue
-        if "imports" not in rule or any(guard_match.matched_import(rule, new, old) for new, old in texts):
+        if "imports" not in rule or any(guard_match.matched_import(rule, new, old, path) for new, old in texts):
             return True
     return False
 

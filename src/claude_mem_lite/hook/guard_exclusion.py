@@ -15,21 +15,24 @@ def is_excluded(users: str, repositorys: str, root: str, folder: str) -> bool:
     """Return whether a folder or a parent is excluded by the user's configuration or by the repository's."""
     real = os.path.realpath(folder)
     spellings = {folder, os.path.normpath(folder), real}
-    globs = [os.path.expanduser(glob).rstrip("/") for glob in _globs(users)]
+    try:
+        globs = [os.path.expanduser(glob).rstrip("/") for glob in _globs(users)]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return True  # it may name this folder: until it can be read, events wait too
     globs += [os.path.realpath(glob) for glob in globs]
     if _matches(globs, {each for spelling in spellings for each in _with_parents(spelling)}):
         return True
     inside = os.path.relpath(real, os.path.realpath(root)) if root else "."
-    return inside != "." and _matches(_globs(repositorys), _with_parents(inside))
+    try:
+        return inside != "." and _matches(_globs(repositorys), _with_parents(inside))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return False
 
 
 def _globs(configuration: str) -> list[str]:
     if len(configuration) > MAX_BYTES or any(line.count(".") > MAX_DOTS for line in configuration.split("\n")):
         return []
-    try:
-        value = tomllib.loads(configuration).get("exclude")
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return []
+    value = tomllib.loads(configuration).get("exclude")
     return [glob for glob in value if isinstance(glob, str)] if isinstance(value, list) else []
 
 

@@ -24,8 +24,10 @@ from claude_mem_lite.paths import Home
 
 HERE = "here"
 """Word in the place of a project: the hook looks for the folder of the call in `guards/roots`."""
+Groups = Mapping[str, JsonObject]
+"""Entries of guards by the agent's events."""
 _LOCAL = f".claude/{LOCAL_NAME}"
-_NONE: Mapping[str, JsonObject] = {}
+_NONE: Groups = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,9 @@ def refresh(home: Home) -> Placement:
     return Placement(tuple(changed), tuple(troubles))
 
 
-def wanted(home: Home) -> dict[Path, tuple[str, Mapping[str, JsonObject]]]:
+def wanted(home: Home) -> dict[Path, tuple[str, Groups]]:
     """Return the settings that should have hooks of guards, each with its agent and its hooks."""
-    found: dict[Path, tuple[str, Mapping[str, JsonObject]]] = {}
+    found: dict[Path, tuple[str, Groups]] = {}
     all_roots = [root for root in roots(home) if root.folder.is_dir()]
     records = install_record.load_all(home)
     if _has_claude(records):
@@ -129,7 +131,7 @@ def remove_all(home: Home) -> Placement:
     return Placement(tuple(changed))
 
 
-def _settle(home: Home, path: Path, agent: str, groups: Mapping[str, JsonObject]) -> bool:
+def _settle(home: Home, path: Path, agent: str, groups: Groups) -> bool:
     """Change one settings file, and keep a new file of Claude Code out of `git status`."""
     if agent != CLAUDE_CODE:
         return guard_layer.settle(home, path, agent, groups)

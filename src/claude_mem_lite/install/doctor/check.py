@@ -28,6 +28,7 @@ Name = Literal[
     "model",
     "spend",
     "team",
+    "guards",
     "inbox.db",
     "memory.db",
     "word index",

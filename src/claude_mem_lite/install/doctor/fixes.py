@@ -16,7 +16,7 @@ from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
 from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.install import agent_extras, guard_hooks, hook_install, mcp_registration, plugin, settings_files
 from claude_mem_lite.install.agent_extras import ExtraPaths
-from claude_mem_lite.install.doctor import home_checks, hook_checks, machine_checks, worker_checks
+from claude_mem_lite.install.doctor import guard_checks, home_checks, hook_checks, machine_checks, worker_checks
 from claude_mem_lite.install.doctor.check import INSTALL, PREPARE, Name
 from claude_mem_lite.install.hook_config import hook_groups
 from claude_mem_lite.models import JsonObject
@@ -64,6 +64,7 @@ def find_fixes(home: Home, user_settings: Path, environment: Mapping[str, str]) 
         return
     yield from _program_fixes(home, has_plugin=has_plugin)
     yield from _settings_fixes(home, user_settings, environment)
+    yield from _guard_fixes(home)
     yield from _worker_fixes(home)
     yield from _word_index_fixes(home)
 
@@ -184,6 +185,17 @@ def _is_server_outdated(home: Home, where: ExtraPaths) -> bool:
         return agent_extras.server_state(home, where) == "other"
     except MemoryLiteError:  # reported by the check
         return False
+
+
+def _guard_fixes(home: Home) -> Iterator[DoctorFix]:
+    if paths := guard_checks.misplaced(home):
+        named = ", ".join(map(str, paths))
+        yield DoctorFix("guards", f"bring the hook of your guards in {named} up to date", partial(_place_guards, home))
+
+
+def _place_guards(home: Home) -> None:
+    if troubles := guard_hooks.refresh(home).troubles:
+        raise troubles[0]
 
 
 def _worker_fixes(home: Home) -> Iterator[DoctorFix]:

@@ -13,6 +13,7 @@ from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import settings_files
 from claude_mem_lite.install.doctor import (
     database_checks,
+    guard_checks,
     home_checks,
     hook_checks,
     machine_checks,
@@ -42,6 +43,7 @@ def run_checks(home: Home, user_settings: Path, *, online: bool = False) -> Iter
     if home.root.is_dir() and home_checks.is_ours(home):
         anew = FIX if machine_checks.is_installed_from(home) else setup
         yield from (machine_checks.check_hook_python(home, anew), machine_checks.check_worker_python(home, anew))
+        yield from guard_checks.check_guards(home)
         if os.access(home.root, os.W_OK):  # worker and SQLite cannot open anything in a read-only folder
             yield from worker_checks.check_worker(home, online=online)
             yield from database_checks.check_databases(home)
