@@ -58,6 +58,7 @@ def put_in(home: Home, folder: Path, tools: Sequence[str], project: str) -> Plac
     out."""
     if not tools:
         return take_out(home, folder)
+    home.make()
     root = GuardedRoot(guards_file.name_of(project), tuple(sorted(set(tools))), project_root(folder))
     _write_roots(home, [*_other_roots(home, root.folder), root])
     return refresh(home)
