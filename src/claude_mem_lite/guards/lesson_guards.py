@@ -4,7 +4,7 @@ withdrawn with the memory of the rule. For the job thread.
 Only the user's own words make a proposal: never a teammate's memory, an import, a page, a tool or an agent."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -69,9 +69,8 @@ def _follow(db: sqlite3.Connection, memory: Memory, propose: Propose, now: datet
     known = guards.of_memory(db, memory.id)
     proposal = proposal_for(memory, propose)
     if known is None:
-        if proposal is not None and not _is_known(db, memory.project, proposal):
-            id_ = short_id("guard", memory.id)
-            guards.put(db, row_of_proposal(proposal, id_, memory.project, memory.id, time_to_text(memory.created_at)))
+        if proposal is not None:
+            _propose(db, memory, proposal)
         return
     if proposal is not None and rule_to_text(proposal.rule) == known.rule:
         words = replace(known, reason=proposal.reason, instead=proposal.instead, project=memory.project)
@@ -107,8 +106,14 @@ def _pause(db: sqlite3.Connection, guard: StoredGuard, note: str, now: datetime)
     guards.put(db, replace(guard, status="paused", note=note, changed_at=time_to_text(now), is_told=0))
 
 
-def _is_known(db: sqlite3.Connection, project: str, proposal: Proposal) -> bool:
-    """Return whether a project has a guard with the same rule, in whatever status: the user has decided about it."""
+def _propose(db: sqlite3.Connection, memory: Memory, proposal: Proposal) -> None:
+    """Store a proposal, unless the project has a guard with the same rule, in whatever status: the user has decided
+    about it. A proposal that says what to do instead takes the place of one that does not."""
     wanted = rule_to_text(proposal.rule)
-    known: Sequence[StoredGuard] = guards.of_project(db, project, _KNOWN)
-    return any(guard.rule == wanted for guard in known)
+    same = next((one for one in guards.of_project(db, memory.project, _KNOWN) if one.rule == wanted), None)
+    if same is not None and (same.status not in ("proposed", "doubtful") or same.instead or not proposal.instead):
+        return
+    if same is not None:
+        guards.remove(db, same.id)
+    id_ = short_id("guard", memory.id)
+    guards.put(db, row_of_proposal(proposal, id_, memory.project, memory.id, time_to_text(memory.created_at)))

@@ -175,11 +175,18 @@ def note_memories_done(db: sqlite3.Connection, memories: Sequence[str]) -> None:
 # Replays.
 
 
-def due_replays(db: sqlite3.Connection) -> list[StoredGuard]:
-    """Return the guards that have not been run over past calls."""
+def due_replays(db: sqlite3.Connection, before: str) -> list[StoredGuard]:
+    """Return the guards that have not been run over past calls, and the proposals that were run before a time and whose
+    project was worked in since."""
     rows = db.execute(
         """select * from guards where status in ('proposed', 'doubtful', 'active', 'paused')
-             and id not in (select guard from guard_replays) order by project, created_at, id"""
+             and (id not in (select guard from guard_replays)
+               or (status in ('proposed', 'doubtful') and exists (
+                 select 1 from guard_replays join sessions on sessions.project = guards.project
+                 where guard_replays.guard = guards.id and guard_replays.at < :before
+                   and sessions.last_event_at > guard_replays.at)))
+           order by project, created_at, id""",
+        {"before": before},
     )
     return [_from_row(row) for row in rows]
 

@@ -309,5 +309,5 @@ def _print_change(changed: GuardChange, done: str, as_json: bool) -> None:
         return
     guard = changed.guard
     click.echo(f"{done}: fires when a call {within(one_line(plain(guard.words)), _MAX_WORDS)} ({plain(guard.id)})")
-    if held:
-        click.echo(held)
+    for line in held:
+        click.echo(line)

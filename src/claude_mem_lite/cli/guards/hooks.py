@@ -3,30 +3,31 @@ and out of them otherwise."""
 
 from pathlib import Path
 
-from claude_mem_lite.install.guard_hooks import put_in, take_out
+from claude_mem_lite.errors import SettingsError
+from claude_mem_lite.install.guard_hooks import put_in
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.guards import GuardChange, GuardHooks
 
 _CHANGES_HOOKS = ("active", "paused", "removed")
 
 
-def follow(home: Home, hooks: GuardHooks) -> list[str]:
-    """Put the hook into each folder of a project, or take it out; return the folders."""
-    for folder in hooks.folders:
-        if hooks.tools:
-            put_in(home, Path(folder), hooks.tools, hooks.project)
-        else:
-            take_out(home, Path(folder))
-    return list(hooks.folders)
+def follow(home: Home, hooks: GuardHooks) -> list[SettingsError]:
+    """Put the hook into each folder of a project, or take it out without guards; return what went wrong."""
+    placed = [put_in(home, Path(folder), hooks.tools, hooks.project) for folder in hooks.folders]
+    return list(dict.fromkeys(trouble for placement in placed for trouble in placement.troubles))
 
 
-def since_when(home: Home, changed: GuardChange) -> str:
-    """Let the hook follow a change; return from when on the change holds, '' if no hook is concerned."""
+def since_when(home: Home, changed: GuardChange) -> list[str]:
+    """Let the hook follow a change; return from when on the change holds, and what went wrong."""
     if changed.guard.status not in _CHANGES_HOOKS:
-        return ""
-    folders = follow(home, changed.hooks)
+        return []
+    troubles = [f"The hook could not be changed: {error}" for error in follow(home, changed.hooks)]
+    return [*_since_when(changed), *troubles]
+
+
+def _since_when(changed: GuardChange) -> list[str]:
     if changed.guard.status != "active":
-        return "" if changed.hooks.tools else "No guard is in force here any more; the hook is out of the settings."
-    if not folders:
-        return "It holds once the project has a folder on this machine."
-    return "It holds from the next session of your agent on; a running session may not know the hook yet."
+        return [] if changed.hooks.tools else ["No guard is in force here any more; the hook is out of the settings."]
+    if not changed.hooks.folders:
+        return ["It holds once the project has a folder on this machine."]
+    return ["It holds from the next session of your agent on; a running session may not know the hook yet."]

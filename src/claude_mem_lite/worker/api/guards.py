@@ -144,14 +144,15 @@ def guard_add(wanted: Add, services: Running) -> GuardChange:
     """Add a guard in the user's words, and put it in force."""
     made = _proposal(wanted)
     with closing(services.readers.open()) as db:
-        project = lookup.find(db, wanted.project) if wanted.project else lookup.locate(db, wanted.cwd).project
+        named = lookup.find(db, wanted.project) if wanted.project else ""
+        location = lookup.location_of(db, named) if named else lookup.locate(db, wanted.cwd)
     command: JsonObject = {
         "command": changes.ADD,
-        "project": project,
+        "project": location.project,
         "mode": wanted.mode,
         "proposal": proposal_to_json(made),
     }
-    return _changed(services, wait(services.commands.put(command))[0])
+    return _changed(services, wait(services.commands.put(command))[0], folder=location.root)
 
 
 @router.post("/guards/change")
@@ -191,20 +192,21 @@ def _proposal(wanted: Add) -> Proposal:
     return changes.by_hand(Rule(**parts), wanted.reason.strip(), wanted.instead.strip())
 
 
-def _changed(services: Services, id_: str, before: ShownGuard | None = None) -> GuardChange:
-    """Return a guard after its change; a removed one as it was."""
+def _changed(services: Services, id_: str, before: ShownGuard | None = None, folder: str = "") -> GuardChange:
+    """Return a guard after its change; a removed one as it was. `folder` may be one that no session has worked in."""
     with closing(services.readers.open()) as db:
         row = guards.find(db, id_)
         if row is not None:
-            return GuardChange(_shown(db, [row])[0], _hooks(db, row.project))
+            return GuardChange(_shown(db, [row])[0], _hooks(db, row.project, folder))
         gone = before or ShownGuard(id=id_)
         return GuardChange(response_from(ShownGuard, gone, status="removed"), _hooks(db, gone.project))
 
 
-def _hooks(db: sqlite3.Connection, project: str) -> GuardHooks:
+def _hooks(db: sqlite3.Connection, project: str, folder: str = "") -> GuardHooks:
     active = [guard_from_row(row) for row in guards.of_project(db, project, ("active",))]
     tools = tuple(dict.fromkeys(tool for guard in active for tool in guard.rule.tools))
-    return GuardHooks(project, tuple(rows.project_folders(db, project)), tools)
+    folders = dict.fromkeys((*rows.project_folders(db, project), *([folder] if folder else [])))
+    return GuardHooks(project, tuple(folders), tools)
 
 
 def _shown(db: sqlite3.Connection, found: Sequence[StoredGuard]) -> tuple[ShownGuard, ...]:

@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from claude_mem_lite import pauses
@@ -31,6 +31,8 @@ from claude_mem_lite.worker.shutdown import Activity
 
 STEP_S = 0.015
 PAUSE_S = 0.03
+AGAIN_AFTER = timedelta(days=1)
+"""Age of a proposal's replay after which new sessions count."""
 MAX_SESSIONS = 200
 MAX_CALLS = 2_000
 """Sessions without a transcript, and calls of each, that are read from the inbox."""
@@ -58,14 +60,14 @@ class GuardReplays:
 
     def is_busy(self) -> bool:
         """Return whether a replay is due or under way."""
-        return self._work is not None or bool(guards.due_replays(self._db))
+        return self._work is not None or bool(self._due())
 
     def run(self) -> float | None:
         """Do a little; return the seconds until the next step, None when no guard is due."""
         if self._settings.problem:
             return None
         if self._work is None:
-            due = guards.due_replays(self._db)
+            due = self._due()
             if not due:
                 return None
             self._work = self._replay([row for row in due if row.project == due[0].project])
@@ -75,6 +77,9 @@ class GuardReplays:
                 self._work = None
                 return 0.0
         return PAUSE_S
+
+    def _due(self) -> list[StoredGuard]:
+        return guards.due_replays(self._db, time_to_text(self._clock() - AGAIN_AFTER))
 
     def _replay(self, rows: list[StoredGuard]) -> Iterator[None]:
         """Run the guards of one project over the project's past calls, piece by piece."""
