@@ -175,6 +175,6 @@ def _make_loop(
     facts = ProjectFactSync(memory_db, clock, settings.excludes)
     command_job = CommandJob(services, queue, memory_db, model_turns, facts, link, vectors, guard_jobs)
     jobs = UnitJobs(services, queue, memory_db, command_job, facts, link, guard_jobs)
-    replays = GuardReplays(home, queue, memory_db, clock, settings, activity)
+    replays = GuardReplays(home, queue, memory_db, clock, settings)
     steps = background_steps(services, queue, journal, memory_db, throttle, GuardStep(services, guard_jobs, replays))
     return Loop(services, queue, memory_db, jobs, checkpoints, steps)

@@ -27,7 +27,6 @@ from claude_mem_lite.store.guards import StoredGuard
 from claude_mem_lite.store.projects.marks import marks
 from claude_mem_lite.timestamps import Clock, time_to_text
 from claude_mem_lite.worker.settings import SettingsSource
-from claude_mem_lite.worker.shutdown import Activity
 
 STEP_S = 0.015
 PAUSE_S = 0.03
@@ -48,19 +47,13 @@ class GuardReplays:
         memory_db: sqlite3.Connection,
         clock: Clock,
         settings: SettingsSource,
-        activity: Activity,
     ) -> None:
         self._home = home
         self._queue = queue
         self._db = memory_db
         self._clock = clock
         self._settings = settings
-        self._activity = activity
         self._work: Iterator[None] | None = None
-
-    def is_busy(self) -> bool:
-        """Return whether a replay is due or under way."""
-        return self._work is not None or bool(self._due())
 
     def run(self) -> float | None:
         """Do a little; return the seconds until the next step, None when no guard is due."""
