@@ -26,6 +26,7 @@ from claude_mem_lite.ui.access_gate import Gate
 from claude_mem_lite.ui.actions import HEALTH_ACTIONS, LESSON_ACTIONS, MEMORY_ACTIONS, PROJECT_ACTIONS
 from claude_mem_lite.ui.pages.context import context
 from claude_mem_lite.ui.pages.feed import feed
+from claude_mem_lite.ui.pages.guards import GUARD_ACTIONS, guard, guards
 from claude_mem_lite.ui.pages.health import health
 from claude_mem_lite.ui.pages.lists import lessons, projects, quarantine, search
 from claude_mem_lite.ui.pages.memory import memory
@@ -63,6 +64,8 @@ _PARTS: Mapping[str, Part] = {
     "/turns/{id:path}": turn,
     "/memories/{id:path}": memory,
     "/lessons": lessons,
+    "/guards": guards,
+    "/guards/{id:path}": guard,
     "/quarantine": quarantine,
     "/projects": projects,
     "/team": team,
@@ -103,6 +106,7 @@ def make_app(
     for path, part in _PARTS.items():
         routes += [Route(path, page), Route(f"/part{path}", _showing(client, part, folder))]
     actions = {**MEMORY_ACTIONS, **LESSON_ACTIONS, **PROJECT_ACTIONS, **TEAM_ACTIONS, **HEALTH_ACTIONS}
+    actions |= GUARD_ACTIONS
     routes += [Route(f"/do/{name}", _doing(client, do), methods=["POST"]) for name, do in actions.items()]
     routes += [Route(f"/{place}/{{unknown:path}}", _nothing) for place in ("static", "part", "do")]
     routes.append(Route("/{unknown:path}", page))

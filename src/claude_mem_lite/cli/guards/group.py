@@ -6,7 +6,6 @@ import click
 
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.groups import HelpfulGroup
-from claude_mem_lite.cli.guards.hooks import since_when
 from claude_mem_lite.cli.guards.output import print_detail, print_guards, print_trial
 from claude_mem_lite.cli.options import (
     OneOf,
@@ -303,7 +302,9 @@ def _change(id_: str, change: str, done: str, as_json: bool, mode: str | None = 
 
 def _print_change(changed: GuardChange, done: str, as_json: bool) -> None:
     """Print a changed guard, after the hook has followed the change."""
-    held = since_when(chosen_home(), changed)
+    from claude_mem_lite.install.guard_change import follow  # here: it takes longer to load than a list
+
+    held = follow(chosen_home(), changed)
     if as_json:
         print_json(changed.raw)
         return

@@ -9,7 +9,7 @@ const live = document.getElementById("live");
 const help = document.getElementById("help");
 const question = document.getElementById("question");
 const GO = {f: "/", c: "/context", p: "/projects", l: "/lessons", q: "/quarantine", h: "/health", s: "/search",
-  t: "/team"};
+  t: "/team", g: "/guards"};
 const GONE = "The server of this page is gone: run `claude-mem-lite ui` again.";
 const CODE = /^[\w-]{43}$/;
 const TYPED_MS = 120;
@@ -18,7 +18,7 @@ const READ_FROM = 300;
 const MAX_LEFT = 20;
 const DELAY_S = 10;
 // Titles of pages are kept by the browser for long: none of them tells what is remembered.
-const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", lessons: "Lessons",
+const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", lessons: "Lessons", guards: "Guards",
   quarantine: "Quarantine", health: "Health", memories: "A memory", sessions: "A session", turns: "A turn", team: "Team"};
 
 let shown = 0;

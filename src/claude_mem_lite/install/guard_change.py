@@ -1,0 +1,35 @@
+"""The hook of a project's guards after a change of the user, for the command line and the page: in the settings of the
+project's folders while a guard is in force, and out of them otherwise."""
+
+from pathlib import Path
+
+from claude_mem_lite.errors import SettingsError
+from claude_mem_lite.install.guard_hooks import put_in, wanted
+from claude_mem_lite.paths import Home
+from claude_mem_lite.responses.guards import GuardChange, GuardHooks
+
+_CHANGES_HOOKS = ("active", "paused", "removed")
+
+
+def follow(home: Home, changed: GuardChange) -> list[str]:
+    """Let the hook follow a change; return sentences from when on the change holds, and what went wrong."""
+    if changed.guard.status not in _CHANGES_HOOKS:
+        return []
+    troubles = [f"The hook could not be changed: {error}" for error in _place(home, changed.hooks)]
+    return [*_since_when(home, changed), *troubles]
+
+
+def _place(home: Home, hooks: GuardHooks) -> list[SettingsError]:
+    """Put the hook into each folder of a project, or take it out without guards; return what went wrong."""
+    placed = [put_in(home, Path(folder), hooks.tools, hooks.project) for folder in hooks.folders]
+    return list({str(trouble): trouble for placement in placed for trouble in placement.troubles}.values())
+
+
+def _since_when(home: Home, changed: GuardChange) -> list[str]:
+    if changed.guard.status != "active":
+        return [] if changed.hooks.tools else ["No guard is in force here any more; the hook is out of the settings."]
+    if not changed.hooks.folders:
+        return ["It holds once the project has a folder on this machine."]
+    if not wanted(home):
+        return ["No agent with hooks is installed yet: it holds after `claude-mem-lite install`."]
+    return ["It holds from the next session of your agent on; a running session may not know the hook yet."]
