@@ -335,3 +335,25 @@ def test_a_broken_note_of_the_hook_is_dropped(guarded: Guarded) -> None:
     leave(guarded.machine.home, payload("GuardFired", "s-1", guarded.root), name=spool_name("GuardFired"))
     guarded.machine.drain()
     assert [row.status for row in guarded.machine.rows() if row.event == "GuardFired"] == ["done"]
+
+
+def test_the_next_session_start_tells_the_user_once_that_a_guard_was_paused(guarded: Guarded) -> None:
+    memory = guarded.remember("Use pnpm, not npm")
+    id_ = guarded.accept()
+    run_here(guarded.machine, "retire", memory, cwd=guarded.root)
+    notices = []
+    for session in ("s-1", "s-2"):
+        told = guarded.machine.hook("SessionStart", payload("SessionStart", session, guarded.root, source="startup"))
+        guarded.machine.drain()
+        notices.append(json.loads(told.out).get("systemMessage", "") if told.out else "")
+    assert f"guard {id_} is paused, because the rule it was made from no longer holds" in notices[0]
+    assert notices[1] == ""
+
+
+def test_the_statistics_count_guards_and_firings(guarded: Guarded) -> None:
+    guarded.remember("Use pnpm, not npm")
+    id_ = guarded.accept()
+    guarded.turn("s-1", guarded.fires(id_, "s-1", "c-1"), guarded.ran("s-1", "c-1", "npm ci"))
+    told = run_here(guarded.machine, "stats", cwd=guarded.root).stdout
+    assert "guards: 1 in force, 0 paused, 0 proposed" in told
+    assert "fired 1 time: 0 followed, 1 overridden" in told

@@ -9,6 +9,7 @@ from claude_mem_lite.cli.output import Column, bold, plain, print_json, print_ta
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.responses.analytics import (
     ContextSavings,
+    GuardUse,
     HitRates,
     ModelUse,
     SilentItems,
@@ -38,8 +39,8 @@ def stats(days: int, as_json: bool) -> None:
     """Show what is stored, given, used and spent.
 
     Over all projects: memories by kind and project; number and size of injections by trigger, and the share that
-    sessions used, by source; memories that are no longer given because no session used them; calls of models with their
-    cost, and the accuracy of our token estimates. Reads only.
+    sessions used, by source; memories that are no longer given because no session used them; guards and their firings;
+    calls of models with their cost, and the accuracy of our token estimates. Reads only.
 
     \b
     Examples:
@@ -55,7 +56,7 @@ def stats(days: int, as_json: bool) -> None:
         click.echo(line)
     click.echo(bold(f"given in the last {counted(days, 'day')}"))
     print_rates(found)
-    for line in (*_savings(found.retold), *_silent(found.silent), *_model(found.model)):
+    for line in (*_savings(found.retold), *_silent(found.silent), *_guards(found.guards), *_model(found.model)):
         click.echo(line)
 
 
@@ -113,6 +114,15 @@ def _silent(silent: SilentItems) -> Iterator[str]:
         yield f"  {plain(item.id)}  {title} ({outcomes})"
     if len(silent.items) > _MAX_SILENT:
         yield f"  and {counted(len(silent.items) - _MAX_SILENT, 'more item')}; --json lists them"
+
+
+def _guards(use: GuardUse) -> Iterator[str]:
+    if not (use.active or use.paused or use.proposed or use.fired):
+        return
+    yield bold(f"guards: {use.active} in force, {use.paused} paused, {use.proposed} proposed")
+    if use.fired:
+        outcomes = f"{use.followed} followed, {use.overridden} overridden, {use.got_round} got round, {use.false} false"
+        yield f"  fired {counted(use.fired, 'time')}: {outcomes}"
 
 
 def _model(model: ModelUse) -> Iterator[str]:

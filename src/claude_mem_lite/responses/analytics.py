@@ -114,6 +114,20 @@ class ContextSavings(Response):
 
 
 @response
+class GuardUse(Response):
+    """Guards in force, proposals, and firings over some days by outcome."""
+
+    active: int = 0
+    paused: int = 0
+    proposed: int = 0
+    fired: int = 0
+    followed: int = 0
+    overridden: int = 0
+    got_round: int = 0
+    false: int = 0
+
+
+@response
 class Stats(Response):
     """Statistics of all projects over some days; stored memories and silent items are the present ones."""
 
@@ -125,6 +139,7 @@ class Stats(Response):
     silent: SilentItems = SilentItems()
     model: ModelUse = ModelUse()
     retold: ContextSavings = ContextSavings()
+    guards: GuardUse = GuardUse()
 
 
 @response

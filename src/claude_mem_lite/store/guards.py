@@ -129,6 +129,12 @@ def projects(db: sqlite3.Connection, status: Status = "active") -> list[str]:
     return [row["project"] for row in rows]
 
 
+def count_by_status(db: sqlite3.Connection) -> dict[str, int]:
+    """Return the number of guards of all projects by status."""
+    rows = db.execute("select status, count(*) as number from guards group by status")
+    return {row["status"]: int(row["number"]) for row in rows}
+
+
 def remove(db: sqlite3.Connection, id_: str) -> None:
     """Remove a guard with its replay and its ledger."""
     for table in _OF_GUARD:

@@ -1,6 +1,8 @@
 """Routes for hooks. They need nothing of the API, which is imported later than the first session starts."""
 
 import asyncio
+import sqlite3
+from functools import partial
 
 import anyio
 from starlette.applications import Starlette
@@ -9,7 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
+from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.event_names import agent_of, is_spool_name, new_name
+from claude_mem_lite.store import guards
 from claude_mem_lite.worker.answers import prompt, reply, session_start, tool_use
 from claude_mem_lite.worker.services import Services
 
@@ -43,8 +47,14 @@ async def _printed(request: Request) -> Response:
     services = running(request)
     name = request.headers.get("x-spool", "")
     reply.mark_printed(services, name)
-    services.notices.note_printed(name)
+    if told := services.notices.note_printed(name):
+        services.writes.execute_write(partial(_note_told, told), later=True)
     return Response(status_code=204)
+
+
+def _note_told(ids: list[str], db: sqlite3.Connection) -> None:
+    with atomic(db):
+        guards.note_told(db, ids)
 
 
 async def _event(request: Request) -> Response:

@@ -19,7 +19,7 @@ from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Location
 from claude_mem_lite.search.search_timeout import with_timeout
-from claude_mem_lite.store import receipts
+from claude_mem_lite.store import guards, receipts
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.answers import prerendered
 from claude_mem_lite.worker.answers.hook_request import HookRequest, find_raw, takes_answer
@@ -85,6 +85,7 @@ def start_context(services: Services, name: str, body: bytes) -> bytes | None:
     with closing(services.readers.open()) as db:
         place = lookup.locate(db, event.cwd)
         context_request = context_request_for(db, event, place, now)
+        paused = guards.not_told(db, place.project)
     patience_s = min(max(request.left_s(), _MIN_PATIENCE_S), services.limits.start_patience_s)
     config = in_folder(services.settings.config, event.cwd)
     context_request = replace(context_request, may_save=may_save_in(config, event))
@@ -96,11 +97,11 @@ def start_context(services: Services, name: str, body: bytes) -> bytes | None:
     if not context.text:
         if any(layer.reason == OVERTIME for layer in context.layers_skipped):
             return _not_in_time(services, event)
-        return services.notices.with_news(event, None)
+        return services.notices.with_news(event, None, paused)
     # A prompt may come before the job thread has stored the receipt.
     services.in_flight.send(name, event.session, [item.source for item in context.items], now)
     record(services, receipt_of_event(event, place.project, event.source or "startup", _made(context), now), later=True)
-    return services.notices.with_news(event, reply(event, context.text))
+    return services.notices.with_news(event, reply(event, context.text), paused)
 
 
 def _not_in_time(services: Services, event: Event) -> bytes:

@@ -1,9 +1,10 @@
-"""Notices to the user at the start of a session: recoveries since the last session, or settings that cannot be read.
-The model never sees a notice."""
+"""Notices to the user at the start of a session: recoveries since the last session, guards that were paused, or
+settings that cannot be read. The model never sees a notice."""
 
 import json
 import os
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
@@ -11,6 +12,7 @@ from claude_mem_lite.db import recovery_log
 from claude_mem_lite.errors import joined
 from claude_mem_lite.models import Event, load_json
 from claude_mem_lite.paths import Home
+from claude_mem_lite.store.guards import StoredGuard
 from claude_mem_lite.timestamps import Clock
 
 _SETTINGS = "settings"
@@ -27,18 +29,22 @@ class UserNotices:
         self._lock = threading.Lock()
         self._in_flight: dict[str, list[str]] = {}
         """Ids of recoveries by the names of the answers."""
+        self._guards_in_flight: dict[str, list[str]] = {}
 
-    def with_news(self, event: Event, answer: bytes | None) -> bytes | None:
-        """Return the answer to a session start with new recoveries for the user; unchanged for agents that show no
-        notices."""
-        news = recovery_log.not_shown(self._home) if event.agent == CLAUDE_CODE else []
-        if not news:
+    def with_news(self, event: Event, answer: bytes | None, paused: Sequence[StoredGuard] = ()) -> bytes | None:
+        """Return the answer to a session start with new recoveries and paused guards for the user; unchanged for agents
+        that show no notices."""
+        if event.agent != CLAUDE_CODE:
+            return answer
+        news = recovery_log.not_shown(self._home)
+        if not news and not paused:
             return answer
         reply = load_json(answer.decode()) if answer else {}
         if not isinstance(reply, dict):
             return answer
-        self._send(event.name, [recovery.id for recovery in news])
-        notice = "\n".join(f"claude-mem-lite: {recovery_log.sentence(recovery)}" for recovery in news)
+        self._send(event.name, [recovery.id for recovery in news], [guard.id for guard in paused])
+        sentences = [*map(recovery_log.sentence, news), *map(_pause_sentence, paused)]
+        notice = "\n".join(f"claude-mem-lite: {sentence}" for sentence in sentences)
         return json.dumps({**reply, "systemMessage": notice}, ensure_ascii=False).encode("utf-8", "replace")
 
     def with_trouble(self, event: Event, problem: str) -> bytes | None:
@@ -50,20 +56,24 @@ class UserNotices:
         notice = f"claude-mem-lite: the settings are wrong: {joined(problem, until)}"
         return json.dumps({"systemMessage": notice}, ensure_ascii=False).encode("utf-8", "replace")
 
-    def note_printed(self, name: str) -> None:
-        """Note that a hook has printed an answer: the user has seen its notices."""
+    def note_printed(self, name: str) -> list[str]:
+        """Note that a hook has printed an answer: the user has seen its notices. Return the guards among them."""
         with self._lock:
             shown = self._in_flight.pop(name, None)
+            guards = self._guards_in_flight.pop(name, [])
         if shown == [_SETTINGS]:
             with suppress(OSError):  # then the notice is shown once more
                 self._home.notice_mark.touch(mode=0o600)
                 os.utime(self._home.notice_mark, (self._clock().timestamp(),) * 2)
         elif shown:
             recovery_log.mark_shown(self._home, shown)
+        return guards
 
-    def _send(self, name: str, notices: list[str]) -> None:
+    def _send(self, name: str, notices: list[str], guards: Sequence[str] = ()) -> None:
         with self._lock:
             self._in_flight[name] = notices
+            if guards:
+                self._guards_in_flight[name] = list(guards)
 
     def _was_shown_today(self) -> bool:
         try:
@@ -71,3 +81,8 @@ class UserNotices:
         except OSError:
             return False
         return abs(self._clock().timestamp() - shown_at) < SHOW_AGAIN_S
+
+
+def _pause_sentence(guard: StoredGuard) -> str:
+    again = f"`claude-mem-lite guards resume {guard.id}` puts it in force again."
+    return f"guard {guard.id} is paused, because {guard.note}; {again}"

@@ -15,6 +15,7 @@ from claude_mem_lite.models import Receipt
 from claude_mem_lite.responses.analytics import (
     Day,
     Days,
+    GuardUse,
     HitRates,
     ModelUse,
     Receipts,
@@ -28,7 +29,8 @@ from claude_mem_lite.responses.analytics import (
 )
 from claude_mem_lite.responses.context import SkippedLayer
 from claude_mem_lite.responses.encoding import response_from
-from claude_mem_lite.store import memories, model_calls, receipts, statistics, timeline
+from claude_mem_lite.store import guard_ledger, guards, memories, model_calls, receipts, statistics, timeline
+from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.api.request_project import RequestProject
 from claude_mem_lite.worker.api.routing import Limit, Router, Running
 from claude_mem_lite.worker.models import spend_caps
@@ -60,6 +62,7 @@ def stats(services: Running, days: DayCount = 30) -> Stats:
             silent=SilentItems(_silent_items(db)),
             model=_model_use(db, since),
             retold=statistics.context_savings(db, since),
+            guards=_guard_use(db, since),
         )
 
 
@@ -70,6 +73,14 @@ def hit_rates(services: Running, project: RequestProject, days: DayCount = MAX_D
     with closing(services.readers.open()) as db:
         sources = statistics.source_uses(db, since, project.id)
         return HitRates(days, statistics.trigger_uses(db, since, sources, project.id), sources)
+
+
+def _guard_use(db: sqlite3.Connection, since: datetime) -> GuardUse:
+    by_status = guards.count_by_status(db)
+    fired = guard_ledger.totals(db, time_to_text(since))
+    outcomes = {name: fired.get(name, 0) for name in ("followed", "overridden", "got_round", "false")}
+    statuses = {name: by_status.get(name, 0) for name in ("active", "paused", "proposed")}
+    return GuardUse(**statuses, fired=sum(fired.values()), **outcomes)
 
 
 def _silent_items(db: sqlite3.Connection) -> tuple[SilentItem, ...]:
