@@ -16,6 +16,7 @@ from claude_mem_lite.guards.matching import Call, matched
 from claude_mem_lite.guards.occasions import fires, is_alternative, shown_call
 from claude_mem_lite.guards.rule import SHELL_TOOL
 from claude_mem_lite.hook import guard_match, shell_commands
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import guard_ledger, guards
@@ -28,6 +29,10 @@ MAX_OVERRIDDEN = 3
 PAUSED = "you overrode it three times in a row"
 _DECISIONS: tuple[Decision, ...] = get_args(Decision)
 _MAX_REASON = 300
+_MAX_COMMAND = 20_000
+_QUOTED = lazy(r"'[^']*'|\"[^\"]*\"")
+_REDIRECTION = lazy(r"(?<![<>&\d])\d?>{1,2}\s*([\w./~-]+)")
+_WRITERS = ("tee", "cp", "mv", "touch", "truncate", "install", "ln")
 _UNDOING = ("checkout", "restore", "reset", "revert", "stash")
 
 
@@ -114,6 +119,8 @@ def judge(
     later = [one for one in calls if one.at > firing.at and one is not own]
     if firing.decision == "ask" and did_run:
         return Judged("overridden", shown)
+    if own is not None and did_run and any(_undoes(one.call, own.call) for one in later):
+        return Judged("followed", shown)
     if any(_gets_round(guard, one, calls) for one in later):
         return Judged("got_round", shown)
     again = [one for one in firings if one.guard == firing.guard and one.at > firing.at]
@@ -125,9 +132,7 @@ def judge(
 
 
 def _does_otherwise(guard: Guard, call: Call, guarded: Call | None, *, did_run: bool) -> bool:
-    """Return whether a call does what the guard asks for, instead of the guarded call, or undoes that call."""
-    if guarded is not None and did_run and _undoes(call, guarded):
-        return True
+    """Return whether a call does what the guard asks for, instead of the guarded call."""
     if call.tool not in guard.rule.tools or fires(guard, call):
         return False
     if is_alternative(guard, call):
@@ -166,13 +171,22 @@ def _gets_round(guard: Guard, later: TurnCall, calls: Sequence[TurnCall]) -> boo
         return False
     command = text(call.tool_input.get("command"))
     if guard.rule.paths:
-        inside = call.folder.removeprefix(call.root).strip("/")
-        edits = read_shell_edits(command, Folder(call.folder, inside))
         rule = {"paths": list(guard.rule.paths), "excepts": list(guard.rule.excepts)}
-        return any(guard_match.matched_path(rule, f"{call.root}/{edit.path}", call.root) for edit in edits)
+        return any(guard_match.matched_path(rule, path, call.root) for path in _paths_written(command, call))
     if not guard.rule.commands or matched(guard.rule, call):
         return False
     return any(_runs_script(command, one.call, guard) for one in calls if one.at < later.at)
+
+
+def _paths_written(command: str, call: Call) -> list[str]:
+    """Return the files of the checkout that a command line writes: by redirection, by copying, or in place."""
+    folder = Folder(call.folder, call.folder.removeprefix(call.root).strip("/"))
+    found = [edit.path for edit in read_shell_edits(command, folder)]
+    found += [folder.name(path) for path in _REDIRECTION.findall(_QUOTED.sub("''", command[:_MAX_COMMAND]))]
+    for words, *_ in shell_commands.parse(command, call.folder):
+        if words[:1] and words[0] in _WRITERS:
+            found += [folder.name(word) for word in words[1:] if not word.startswith("-")]
+    return [f"{call.root}/{path}" for path in found]
 
 
 def _runs_script(command: str, written: Call, guard: Guard) -> bool:
