@@ -1,4 +1,4 @@
-"""The pages of guards, and what the user decides there."""
+"""Tests of `ui/pages/guards.py`: the pages of guards, and what the user decides there."""
 
 import json
 from collections.abc import Iterator

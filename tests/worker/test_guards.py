@@ -1,4 +1,6 @@
-"""Guards with a real worker: proposals from the user's own words, replay, changes, ledger, forgetting and recovery."""
+"""Tests of `worker/guards/jobs.py`, `worker/guards/replays.py`, `worker/api/guards.py`, `client/guards.py`,
+`responses/guards.py`, `cli/guards/group.py`, `cli/guards/output.py` and `install/guard_change.py` with a real worker:
+proposals from the user's own words, replay, changes, ledger, forgetting and recovery."""
 
 import json
 import time

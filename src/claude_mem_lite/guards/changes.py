@@ -113,13 +113,8 @@ def carry_out(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
 
 
 def checked(proposal: Proposal) -> Proposal:
-    """Return a proposal whose examples hold; MemoryLiteError for a rule that can match nothing."""
-    rule = proposal.rule
-    if not (rule.commands or rule.paths or rule.imports):
-        raise MemoryLiteError(
-            "the rule names no command, path or import", "give --command, --path or --import, or a sentence"
-        )
-    if not matched(rule, example_call(proposal.fires_on, _EXAMPLE_ROOT)) and not rule.branches:
+    """Return a proposal whose example fires; MemoryLiteError for a rule that can match nothing."""
+    if not matched(proposal.rule, example_call(proposal.fires_on, _EXAMPLE_ROOT)):
         raise MemoryLiteError(
             f"the rule would not fire on its own example {proposal.fires_on.text!r}", "check its words"
         )
@@ -128,6 +123,10 @@ def checked(proposal: Proposal) -> Proposal:
 
 def by_hand(rule: Rule, reason: str, instead: str) -> Proposal:
     """Return the proposal of a rule that the user gives in parts, with examples made from the rule."""
+    if not (rule.commands or rule.paths or rule.imports):
+        raise MemoryLiteError(
+            "the rule names no command, path or import", "give --command, --path or --import, or a sentence"
+        )
     return checked(Proposal(rule, reason, instead, *_examples(rule)))
 
 
@@ -136,6 +135,8 @@ def _examples(rule: Rule) -> tuple[Example, Example]:
         words = [rule.commands[0], *rule.flags[:1], *(one.replace("*", "x") for one in rule.arguments[:1])]
         if rule.branches and rule.commands[0].startswith("git push"):
             words += ["origin", rule.branches[0]]
+        elif rule.branches:
+            words = ["git", "switch", rule.branches[0], "&&", *words]
         return Example("Bash", " ".join(words)), Example("Bash", f"echo {rule.commands[0]}")
     tool = EDIT_TOOLS[1]
     if rule.paths:
