@@ -1,4 +1,4 @@
-"""Tests of `guards/changes.py` and `guards/rule_words.py`: changes of the user, repeated and replayed; rules in words."""
+"""Tests of `guards/changes.py` and `guards/rule_words.py`: changes of the user, also repeated; rules in words."""
 
 import pytest
 
@@ -30,6 +30,7 @@ def add(store: Store, rule: Rule, mode: str = "") -> str:
         Rule(commands=("git push",), flags=("--force",)),
         Rule(commands=("pip",), arguments=("install",)),
         Rule(commands=("git push",), branches=("main",)),
+        Rule(commands=("git commit",), branches=("main",)),
         Rule(paths=("vendor/",)),
         Rule(paths=("**/*.lock",)),
         Rule(paths=("src/gen/*.py",)),
@@ -64,8 +65,8 @@ def test_a_command_about_a_guard_that_a_lost_database_had_brings_it_back(store: 
 
 def test_a_command_about_the_guard_of_a_forgotten_memory_brings_nothing_back(store: Store) -> None:
     tombstones.add_names(store.db, ["mem1"], NOW)
+    described = changes.described(guard(memory="mem1"))
     with pytest.raises(NotFound):
-        described = changes.described(guard(memory="mem1"))
         changes.carry_out(LATER, {"command": changes.ACCEPT, **described}, store.db)
 
 

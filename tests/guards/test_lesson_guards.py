@@ -3,6 +3,7 @@ the user's memories."""
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,10 @@ from claude_mem_lite.store import guards, memories, retirements
 from claude_mem_lite.store.guards import Match, Occasion, Replay, Status, StoredGuard
 from tests.support.fakes import NOW, SHOP, Store
 
-RULE = {"kind": "rule", "origin": "user", "trust": 1.0, "made_by": "user"}
+RULE: dict[str, Any] = {"kind": "rule", "origin": "user", "trust": 1.0, "made_by": "user"}
 
 
-def said(store: Store, words: str = "Use pnpm, not npm", **more: object) -> Memory:
+def said(store: Store, words: str = "Use pnpm, not npm", **more: Any) -> Memory:
     memory = store.remember(words, turn=words, **{**RULE, "summary": words, **more})
     follow(store.db, propose, NOW)
     return memory
@@ -62,7 +63,7 @@ def test_a_rule_of_the_user_is_proposed_in_its_project_with_examples_that_hold(s
     ],
     ids=str,
 )
-def test_nobody_elses_words_make_a_proposal(store: Store, more: dict[str, object]) -> None:
+def test_nobody_elses_words_make_a_proposal(store: Store, more: dict[str, Any]) -> None:
     memory = said(store, **more)
     assert not makes_guards(memory)
     assert all_guards(store) == []
