@@ -1,5 +1,6 @@
-"""The hook before tool calls, as an agent runs it: what it answers, what it notes, and that it never stands in the
-way."""
+"""Tests of `hook/guard.py`, `hook/guard_check.py`, `hook/guard_call.py`, `hook/guard_places.py` and
+`hook/guard_exclusion.py`, run as an agent runs them: what the hook answers, what it notes, and that it never stands in
+the way."""
 
 import json
 import os
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite import held_guards
 from claude_mem_lite.guards import guards_file
 from claude_mem_lite.guards.guard import Example, Guard, Mode
 from claude_mem_lite.guards.rule import Rule
@@ -17,7 +19,7 @@ from tests.hook.conftest import Hooks
 from tests.hook.test_hot_path import imported, observe
 
 PROJECT = "example.org/team/shop"
-NAME = guards_file.name_of(PROJECT)
+NAME = held_guards.name_of(PROJECT)
 NPM = Rule(commands=("npm",))
 VENDOR = Rule(paths=("vendor/",))
 Json = dict[str, object]
@@ -297,7 +299,7 @@ def test_no_home_is_made_for_guards(hooks: Hooks, home: Home, user: Path) -> Non
         b'npm\n{"id": "g1", "mode": "deny", "rule": {"commands": [["npm"]]}}\n',
         b"npm\n\xff\xfe\n",
         b"npm\n" + b"[" * 50_000,
-        b"npm " * (guards_file.MAX_BYTES // 4 + 1),
+        b"npm " * (held_guards.MAX_BYTES // 4 + 1),
     ],
 )
 def test_a_broken_file_of_guards_lets_the_call_pass_and_is_noted(
@@ -309,7 +311,7 @@ def test_a_broken_file_of_guards_lets_the_call_pass_and_is_noted(
     (home.guards / NAME).chmod(0o600)
     assert hooks.run("PreToolUse", NAME, payload=call("Bash", user, command="npm ci")) == b""
     assert len(failures(hooks)) == 1
-    assert guards_file.failure(home, NAME)
+    assert held_guards.failure(home, NAME)
 
 
 def test_a_file_that_is_a_link_or_that_others_can_write_counts_as_broken(

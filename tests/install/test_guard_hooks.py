@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.guards import guards_file
+from claude_mem_lite import held_guards
 from claude_mem_lite.install import git_exclude, guard_hooks, guard_layer
 from claude_mem_lite.install.hook_config import hook_settings, is_guard, is_ours
 from claude_mem_lite.models import JsonValue
@@ -56,7 +56,7 @@ def guards_in(path: Path, event: str = "PreToolUse") -> list[tuple[str, str]]:
 
 def test_the_hook_runs_for_the_tools_that_guards_name_and_no_other(home: Home, shop: Path) -> None:
     placed = guard_hooks.put_in(home, shop / ".git" / "..", ["Bash"], PROJECT)
-    name = guards_file.name_of(PROJECT)
+    name = held_guards.name_of(PROJECT)
     assert placed.changed == (local(shop),)
     assert guards_in(local(shop)) == [("^(Bash)$", f"PreToolUse {name}")]
     guard_hooks.put_in(home, shop, ["Bash", *EDITS], PROJECT)

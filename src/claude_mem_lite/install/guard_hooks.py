@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from claude_mem_lite import hook_program
+from claude_mem_lite import held_guards, hook_program
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import LOCAL_NAME, may_be_tracked, project_root
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.guards import guards_file
 from claude_mem_lite.install import git_exclude, guard_layer, hook_install, install_record, plugin, settings_files
 from claude_mem_lite.install.hook_config import GUARDED_AGENTS, guard_groups
 from claude_mem_lite.install.install_record import Record
@@ -59,7 +58,7 @@ def put_in(home: Home, folder: Path, tools: Sequence[str], project: str) -> Plac
     if not tools:
         return take_out(home, folder)
     home.make()
-    root = GuardedRoot(guards_file.name_of(project), tuple(sorted(set(tools))), project_root(folder))
+    root = GuardedRoot(held_guards.name_of(project), tuple(sorted(set(tools))), project_root(folder))
     _write_roots(home, [*_other_roots(home, root.folder), root])
     return refresh(home)
 
@@ -181,4 +180,4 @@ def _write_roots(home: Home, kept: Sequence[GuardedRoot]) -> None:
         return
     home.guards.mkdir(mode=0o700, parents=True, exist_ok=True)
     lines = [f"{root.name} {','.join(root.tools)} {root.folder}\n" for root in kept]
-    guards_file.replace_file(path, settings_files.encoded(path, "".join(lines)))
+    held_guards.replace(path, settings_files.encoded(path, "".join(lines)))

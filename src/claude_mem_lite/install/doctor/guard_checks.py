@@ -8,11 +8,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from claude_mem_lite import held_guards
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.guards import guards_file
-from claude_mem_lite.guards.guard import Example
-from claude_mem_lite.guards.guards_file import HeldGuard
-from claude_mem_lite.guards.matching import example_call
+from claude_mem_lite.held_guards import HeldExample, HeldGuard
 from claude_mem_lite.install import guard_hooks, guard_layer, settings_files, settings_merge
 from claude_mem_lite.install.doctor.check import FIX, Check
 from claude_mem_lite.install.hook_config import GUARD_EVENT
@@ -28,13 +26,13 @@ _TRIAL = "CLAUDE_MEM_LITE_TRIAL"
 
 def check_guards(home: Home) -> Sequence[Check]:
     """Check the guards in force; nothing without any."""
-    names = guards_file.names(home)
+    names = held_guards.names(home)
     if not names and not guard_hooks.roots(home):
         return []
     if home.off_switch.exists():
         return [Check("guards", "warn", "no guard holds while memory is off", "run `claude-mem-lite on`")]
     checks = [*_check_settings(home), *(check for name in names for check in _check_file(home, name))]
-    if failed := guards_file.failure(home, guard_hooks.HERE):
+    if failed := held_guards.failure(home, guard_hooks.HERE):
         checks.append(Check("guards", "warn", f"a call passed unchecked: {failed}", _REWRITE))
     return checks
 
@@ -64,7 +62,7 @@ def _check_settings(home: Home) -> Iterator[Check]:
             finding = f'{path} says "disableAllHooks", so no guard holds in {AGENT_TEXTS[agent].name}'
             yield Check("guards", "fail", finding, "remove that line")
     held = {root.name for root in guard_hooks.roots(home)}
-    for name in guards_file.names(home):
+    for name in held_guards.names(home):
         if name not in held:
             finding = "guards are in force, but no folder of their project has the hook"
             yield Check("guards", "warn", finding, "run `claude-mem-lite guards` in a folder of the project")
@@ -81,12 +79,12 @@ def _disables_hooks(path: Path) -> bool:
 def _check_file(home: Home, name: str) -> Sequence[Check]:
     path = home.guards / name
     try:
-        guards = guards_file.read(home, name)
+        guards = held_guards.read(home, name)
     except (OSError, ValueError) as error:
         finding = f"{path} is broken, so every call passes ({type(error).__name__})"
         return [Check("guards", "fail", finding, _REWRITE)]
     checks = []
-    if failed := guards_file.failure(home, name):
+    if failed := held_guards.failure(home, name):
         checks.append(Check("guards", "warn", f"a call passed unchecked: {failed}", _REWRITE))
     with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as folder:
         root = Path(os.path.realpath(folder))
@@ -109,15 +107,11 @@ def _check_guard(home: Home, name: str, guard: HeldGuard, root: Path) -> Iterato
         yield Check("guards", "fail", finding, step)
 
 
-def _fired(home: Home, name: str, example: Example, root: Path) -> Sequence[str]:
+def _fired(home: Home, name: str, example: HeldExample, root: Path) -> Sequence[str]:
     """Return the guards that fire on an example, by the hook program in the home."""
-    call = example_call(example, str(root))
-    payload = {
-        "hook_event_name": GUARD_EVENT,
-        "cwd": call.folder,
-        "tool_name": call.tool,
-        "tool_input": call.tool_input,
-    }
+    written = {"file_path": f"{root}/{example.text}", "content": example.text}
+    given = {"command": example.text} if example.tool == "Bash" else written
+    payload = {"hook_event_name": GUARD_EVENT, "cwd": str(root), "tool_name": example.tool, "tool_input": given}
     command = [str(home.hook_python), "-I", "-S", str(home.hook_program), GUARD_EVENT, name]
     environment = {"HOME": str(Path.home()), HOME_VARIABLE: str(home.root), _TRIAL: "1"}
     try:
