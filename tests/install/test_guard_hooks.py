@@ -122,6 +122,17 @@ def test_a_file_that_is_ignored_already_needs_no_line(home: Home, shop: Path, li
     assert files_of(shop) == before
 
 
+def test_a_project_without_guards_loses_the_hook_in_every_checkout(home: Home, shop: Path, tmp_path: Path) -> None:
+    other = (tmp_path / "shop-2").resolve()
+    make_checkout(other)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop, other, tmp_path / "gone"])
+    guard_hooks.hold(home, PROJECT, ["Edit"], [])
+    assert [guards_in(local(each))[0][0] for each in (shop, other)] == ["^(Edit)$", "^(Edit)$"]
+    guard_hooks.hold(home, PROJECT, [], [])
+    assert not (shop / ".claude").exists()
+    assert not (other / ".claude").exists()
+
+
 def test_a_worktree_shares_the_hook_of_its_main_checkout(home: Home, shop: Path, tmp_path: Path) -> None:
     worktree = tmp_path / "fix"
     (shop / ".git" / "worktrees" / "fix").mkdir(parents=True)

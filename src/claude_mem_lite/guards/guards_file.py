@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from claude_mem_lite import held_guards
 from claude_mem_lite.guards.guard import Guard
@@ -11,6 +12,11 @@ from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 
 _MAX_REASON_LENGTH, _MAX_INSTEAD_LENGTH = 300, 150
+
+
+def path_of(home: Home, project: str) -> Path:
+    """Return the file of a project's guards."""
+    return home.guards / held_guards.name_of(project)
 
 
 def write(home: Home, project: str, guards: Sequence[Guard]) -> None:
@@ -22,9 +28,8 @@ def write(home: Home, project: str, guards: Sequence[Guard]) -> None:
     tokens = " ".join(all_tokens([guard.rule for guard in active]))
     lines = [tokens, *(json.dumps(_as_json(guard), ensure_ascii=False) for guard in active)]
     home.guards.mkdir(mode=0o700, exist_ok=True)
-    name = held_guards.name_of(project)
-    held_guards.replace(home.guards / name, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-    held_guards.failure_mark(home, name).unlink(missing_ok=True)
+    held_guards.replace(path_of(home, project), "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+    held_guards.failure_mark(home, held_guards.name_of(project)).unlink(missing_ok=True)
 
 
 def remove(home: Home, project: str) -> None:

@@ -4,7 +4,7 @@ project's folders while a guard is in force, and out of them otherwise."""
 from pathlib import Path
 
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install.guard_hooks import put_in, wanted
+from claude_mem_lite.install.guard_hooks import hold, wanted
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.guards import GuardChange, GuardHooks
 
@@ -21,8 +21,7 @@ def follow(home: Home, changed: GuardChange) -> list[str]:
 
 def _place(home: Home, hooks: GuardHooks) -> list[SettingsError]:
     """Put the hook into each folder of a project, or take it out without guards; return what went wrong."""
-    placed = [put_in(home, Path(folder), hooks.tools, hooks.project) for folder in hooks.folders]
-    return list({str(trouble): trouble for placement in placed for trouble in placement.troubles}.values())
+    return list(hold(home, hooks.project, hooks.tools, [Path(folder) for folder in hooks.folders]).troubles)
 
 
 def _since_when(home: Home, changed: GuardChange) -> list[str]:

@@ -55,11 +55,18 @@ class Placement:
 def put_in(home: Home, folder: Path, tools: Sequence[str], project: str) -> Placement:
     """Have the hooks of a project's guards run in a checkout, for these tools and no other; without tools, take them
     out."""
-    if not tools:
-        return take_out(home, folder)
+    return hold(home, project, tools, [folder]) if tools else take_out(home, folder)
+
+
+def hold(home: Home, project: str, tools: Sequence[str], folders: Sequence[Path]) -> Placement:
+    """Have the hooks of a project's guards run in these checkouts and in those that have them, for these tools and no
+    other; without tools, take them out of all."""
     home.make()
-    root = GuardedRoot(held_guards.name_of(project), tuple(sorted(set(tools))), project_root(folder))
-    _write_roots(home, [*_other_roots(home, root.folder), root])
+    name, kept = held_guards.name_of(project), roots(home)
+    known = [root.folder for root in kept if root.name == name]
+    found = dict.fromkeys([*known, *(project_root(folder) for folder in folders if folder.is_dir())])
+    held = [GuardedRoot(name, tuple(sorted(set(tools))), folder) for folder in found] if tools else []
+    _write_roots(home, [*(root for root in kept if root.folder not in found), *held])
     return refresh(home)
 
 
