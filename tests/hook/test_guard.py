@@ -439,7 +439,7 @@ def test_a_trial_answers_with_the_guards_that_fire_and_notes_nothing(hooks: Hook
 
 def test_a_call_without_a_token_imports_the_guard_and_nothing_else(hooks: Hooks, held: Held, user: Path) -> None:
     held(guard(NPM, "deny"))
-    assert imported(observe(hooks, "PreToolUse", call("Bash", user, command="make"))) == {"kernel", "_socket", "guard"}
+    assert imported(observe(hooks, "PreToolUse", call("Bash", user, command="make"))) == {"kernel", "guard"}
 
 
 def test_a_call_that_fires_imports_no_module_of_the_library_that_costs_more_than_the_hook(
@@ -448,4 +448,4 @@ def test_a_call_that_fires_imports_no_module_of_the_library_that_costs_more_than
     held(guard(NPM, "deny"))
     loaded = imported(observe(hooks, f"PreToolUse {NAME}", call("Bash", user, command="npm ci")))
     own = {"guard", "guard_check", "guard_call", "guard_match", "guard_places", "shell_commands"}
-    assert loaded == {"kernel", "_socket", "_json", *own}
+    assert loaded == {"kernel", "_json", *own}

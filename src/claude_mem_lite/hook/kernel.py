@@ -4,10 +4,13 @@ Run by the launcher beside it. Never raises, never writes to stderr, never opens
 modules unless a payload holds private spans or no worker answers."""
 
 import _signal  # type: ignore[import-not-found]
-import _socket
 import posix
 import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
 
 ANSWER_WITHIN_S = {"SessionStart": 1.5, "UserPromptSubmit": 0.3, "PostToolUse": 0.15, "PostToolUseFailure": 0.15}
 UNKEPT_WITHIN_S = 0.5
@@ -331,8 +334,10 @@ def ask(home: bytes, label: str, name: str, body: bytes, deadline: float, wanted
             pass
 
 
-def connect(home: bytes, deadline: float) -> _socket.socket:
+def connect(home: bytes, deadline: float) -> "_socket.socket":
     """Return a connection to the worker; wait up to `deadline` for a place in its queue."""
+    import _socket  # late: guards connect to nobody, and it takes 5 % of their time
+
     posix.chdir(home)  # a socket's path has room for some 104 bytes only
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(0)
@@ -353,7 +358,7 @@ def request(path: str, name: str, body: bytes) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def receive(connection: _socket.socket, deadline: float) -> bytes:
+def receive(connection: "_socket.socket", deadline: float) -> bytes:
     """Return the whole body of a 200, else nothing. TimeoutError: too late, a 503 of a worker that cannot answer in
     time, or a response that ends early."""
     data = b""
