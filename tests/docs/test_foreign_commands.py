@@ -42,6 +42,7 @@ NOT_RUN = {
     "claude -p": _NAMED,
     "claude -p --safe-mode": _NAMED,
     "claude plugin": _NAMED,
+    "uv run": _NAMED,
 }
 
 

@@ -24,10 +24,14 @@ from claude_mem_lite.cli.main import cli
 from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
+from claude_mem_lite.guards.changes import by_hand
+from claude_mem_lite.guards.guard import row_of_proposal
+from claude_mem_lite.guards.rule import Rule
 from claude_mem_lite.models import Receipt, SessionSummary
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import lesson_candidates, receipts
-from claude_mem_lite.timestamps import utc_now
+from claude_mem_lite.store import guard_ledger, guards, lesson_candidates, receipts
+from claude_mem_lite.store.guard_ledger import Firing
+from claude_mem_lite.timestamps import time_to_text, utc_now
 from tests.docs.pages import pages
 from tests.support import claude_mem_databases
 from tests.support.fakes import Store
@@ -45,6 +49,7 @@ _PLACEHOLDER = re.compile(r"\[?[A-Z]{2,}(?:\.\.\.)?\]?")
 _ORDER = (
     r"projects split",
     r"projects (?:merge|move|rename|undo)",
+    r"guards remove",
     r"edit|pin|confirm|remember|import|rebuild|queue --retry",
     r"retire",
     r"forget \w",
@@ -150,6 +155,11 @@ def _fill(home: Home, root: str, quarantined: bool) -> None:
             receipts.add(store.db, GIVEN)
             said = lesson_candidates.make(PROJECT, SESSION, "t1", "We should keep commits small here", 0.5, now)
             lesson_candidates.put(store.db, replace(said, id="m4t9w2cz7e"))
+            for id_, command in (("k3v9x2ab4d", "npm"), ("p5n8d3rw6t", "yarn")):
+                proposed = by_hand(Rule(commands=(command,)), f"We use pnpm, not {command}", "use pnpm")
+                guards.put(store.db, row_of_proposal(proposed, id_, PROJECT, "", time_to_text(now)))
+            fired = ("its-firing", "k3v9x2ab4d", SESSION, "p1", "call-1", "Bash")
+            guard_ledger.add(store.db, Firing(*fired, "ask", time_to_text(now), 0.4, "overridden", "npm ci"))
 
 
 def _fill_projects(home: Home, *folders: str) -> None:

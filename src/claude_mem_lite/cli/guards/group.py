@@ -59,7 +59,7 @@ def guards(ctx: click.Context, all_projects: bool, every: bool, as_json: bool) -
     Examples:
       claude-mem-lite guards
       claude-mem-lite guards show k3v9x2ab4d
-      claude-mem-lite guards try k3v9x2ab4d 'cd web && npm ci'
+      claude-mem-lite guards try k3v9x2ab4d 'sudo npm ci'
       claude-mem-lite guards accept k3v9x2ab4d --mode ask
       claude-mem-lite guards add "use pnpm, not npm"
     """
@@ -228,7 +228,7 @@ def dismiss(id_: str, as_json: bool) -> None:
 
     \b
     Example:
-      claude-mem-lite guards dismiss k3v9x2ab4d
+      claude-mem-lite guards dismiss p5n8d3rw6t
     """
     _change(id_, "dismiss", "Dismissed", as_json)
 
