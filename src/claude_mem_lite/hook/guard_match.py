@@ -37,6 +37,10 @@ IMPORT_STARTS = ("import", "from", "use", "using", "require", "require_relative"
 # Files that hold no source: lines of code in them import nothing.
 PROSE_FILES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".adoc", ".json", ".jsonl", ".yaml", ".yml", ".html", ".log")
 MODULE_END = frozenset("./:;,'\"` \t)>]}")
+# Programs whose options end where the words of a script begin: `python -m pytest -c x`.
+INTERPRETERS = ("python", "node", "ruby", "perl", "php", "sh", "bash", "zsh")
+# Options of git whose value is a text of the user.
+TEXT_OPTIONS = ("-m", "--message", "-F", "--file", "--author", "--date")
 MAX_CLUSTER_LENGTH = 6
 # Long options that mean a letter with every program that has both.
 LONG_OPTIONS = {"--recursive": "r", "--force": "f", "--all": "A", "--in-place": "i"}
@@ -179,9 +183,7 @@ def _has_flag(words: Words, flag: str) -> bool:
     """Return whether an option is given: whole, with a value, or by its letters, as `-rf` is by `-fr` or `-r -f`."""
     letters = flag[1:] if flag[:2] != "--" and words[0] not in LONG_BY_ONE_DASH else ""
     given = ""
-    for word in words[1:]:
-        if word == "--":
-            break
+    for word in _options(words):
         if word == flag or word.startswith(flag + "="):
             return True
         if len(letters) == 1 and word.startswith(flag) and not word[2].isalpha():
@@ -193,6 +195,23 @@ def _has_flag(words: Words, flag: str) -> bool:
     if letters and len(letters) < MAX_CLUSTER_LENGTH and all(letter in given for letter in letters):
         return True
     return flag in FORCING and words[:2] == ["git", "push"] and any(word.startswith("+") for word in words[2:])
+
+
+def _options(words: Words) -> Words:
+    """Return the words of a command that may be options: no text behind `-m`, nothing behind `--`, and of an
+    interpreter nothing behind its script."""
+    found: Words = []
+    is_git, is_interpreter = words[0] == "git", any(_is_program(words[0], one) for one in INTERPRETERS)
+    for at, word in enumerate(words):
+        if word == "--":
+            break
+        before = words[at - 1] if at > 1 else ""
+        is_text = before in TEXT_OPTIONS or (before[:1] == "-" and before[1:].isalpha() and before.endswith("m"))
+        if at and not (is_git and is_text):
+            found.append(word)
+        if at and is_interpreter and (word == "-m" or (not word.startswith("-") and before not in ("-X", "-W"))):
+            break
+    return found
 
 
 def _has_argument(words: Words, argument: str) -> bool:

@@ -10,6 +10,8 @@ Command = tuple[Words, str, str, list[Words], bool]
 branch that the line has switched to before, '' if it has not, UNKNOWN if that cannot be known; the wrappers that run
 it, outermost first; and whether another part of the line gives its input or takes its output."""
 
+MAX_LENGTH = 200_000
+"""Maximum of characters of a line that are read."""
 MAX_DEPTH = 8
 """Maximum of scripts within scripts: `sh -c` within `sh -c`, substitutions within substitutions."""
 MAX_COMMANDS = 400
@@ -40,8 +42,10 @@ KEYWORDS = ("if", "then", "elif", "else", "do", "while", "until", "!", "{", "}",
 # Simple commands that only hold data: `for x in npm`, `case $x in npm`.
 HEADERS = ("for", "select", "case", "[[")
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+CLOSING = {"(": ")", "{": "}"}
 PLAIN_END = frozenset(" \t\n;&|()<>'\"\\$`#")
 
+BEHIND_DASHES = -1
 # Programs that run the rest of their words: their options that take a value, and the number of words in between.
 WRAPPERS = {
     "sudo": ("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir", 0),
@@ -111,8 +115,8 @@ RUNNERS = {
     "yarn exec": ("", 0),
     "yarn dlx": ("-p --package", 0),
     "bun x": ("-p --package", 0),
-    "mise exec": ("", 0),
-    "mise x": ("", 0),
+    "mise exec": ("", BEHIND_DASHES),
+    "mise x": ("", BEHIND_DASHES),
     "asdf exec": ("", 0),
     "pyenv exec": ("", 0),
     "rbenv exec": ("", 0),
@@ -143,7 +147,7 @@ def parse(line: str, folder: str) -> list[Command]:
     """Return the simple commands of a line that a shell runs in `folder`, each also without its wrappers: `sudo npm ci`
     gives `sudo npm ci` and `npm ci`."""
     found = _Line(folder)
-    found.run(line, 0)
+    found.run(line[:MAX_LENGTH], 0)
     return found.commands
 
 
@@ -248,6 +252,8 @@ class _Reader:
         self.is_linked = is_linked
         self.document = ""
         self.is_test = False
+        self.is_pattern = False
+        """True between `case … in` or `;;` and the bracket behind the pattern."""
         self.documents = _Documents(text)
         # Brackets and `case` that are open: the folder and branch before a bracket, None for a `case`.
         self.outer: list[tuple[str, str] | None] = []
@@ -309,11 +315,15 @@ class _Reader:
         self.is_linked = self.is_inside or into_pipe
         if not words:
             return
-        if words[0] == "case" or words[-2:-1] == ["case"]:
-            self.outer.append(None)
-        elif words[0] == "esac" and None in self.outer:
+        if words[0] == "esac" and None in self.outer:
             while self.outer.pop() is not None:
                 pass
+            self.is_pattern = False
+        elif self.is_pattern:
+            return
+        elif _without_keywords(words)[:1] == ["case"]:
+            self.outer.append(None)
+            self.is_pattern = True
         if into_pipe:
             self.document = document if words[0] in ("cat", "tee") else _printed(words)
         self.line.add(words, self.depth, document, is_linked=is_linked)
@@ -382,7 +392,8 @@ class _Reader:
             end = _closing(text, start + 1)
             self.at = end + 1
             self._put(UNKNOWN)
-            if text[start + 2 : start + 3] != "(":
+            is_number = text[start + 2 : start + 3] == "(" and _closing(text, start + 2) == end - 1
+            if not is_number:
                 self._run_apart(text[start + 2 : end])
         elif follows == "{":
             self.at = _closing(text, start + 1) + 1
@@ -432,6 +443,8 @@ class _Reader:
             self._end_command(into_pipe=not is_list)
         else:
             self._end_command()
+            if c == ";" and text.startswith(";", self.at) and self.outer and self.outer[-1] is None:
+                self.is_pattern = True
 
     def _open_bracket(self) -> None:
         text = self.text
@@ -440,18 +453,16 @@ class _Reader:
         elif self.words and text[self.at : self.at + 1] == ")":
             self.at += 1
             self.words = []  # the head of a function
-        elif not self.outer or self.outer[-1] is not None or self.words:
+        elif not self.is_pattern:
             self._end_command()
             self.outer.append((self.line.folder, self.line.branch))
 
     def _close_bracket(self) -> None:
-        if self.outer and self.outer[-1] is None:
-            self.words = []  # a pattern of `case`
-            return
         self._end_command()
-        place = self.outer.pop() if self.outer else None
-        if place:
-            self.line.folder, self.line.branch = place
+        if self.is_pattern:
+            self.is_pattern = False
+        elif self.outer and self.outer[-1] is not None:
+            self.line.folder, self.line.branch = self.outer.pop() or ("", "")
 
     def _redirect(self) -> None:
         text = self.text
@@ -559,19 +570,33 @@ def _closing(text: str, opening: int) -> int:
         elif top == '"':
             if c == '"':
                 stack.pop()
-        elif c == "'" and (top == "(" or '"' not in stack):
+        elif c == "'" and (top != "{" or stack[-2:-1] != ['"']):
             end = text.find("'", at + 1)
             at = len(text) if end < 0 else end
-        elif c in ('"', top):
+        elif c in ('"', top) or (c == "(" and top == "case"):
             stack.append(c)
-        elif c == ")" and top == "(" or c == "}" and top == "{":
+        elif c == "c" and top != "{" and _begins_command(text, at, "case"):
+            stack.append("case")  # the brackets of its patterns close nothing
+        elif c == "e" and top == "case" and _begins_command(text, at, "esac"):
+            stack.pop()
+        elif c == CLOSING.get(top):
             stack.pop()
             if not stack:
                 return at
-        elif top == "(" and documents:
+        elif top != "{" and documents:
             at = _behind_text(text, at, documents) - 1
         at += 1
     return len(text)
+
+
+def _begins_command(text: str, at: int, word: str) -> bool:
+    """Return whether a word stands at a position where a command begins."""
+    if not text.startswith(word, at) or text[at + 4 : at + 5] not in ("", " ", "\t", "\n", ";", ")"):
+        return False
+    before = at - 1
+    while before >= 0 and text[before] in " \t":
+        before -= 1
+    return before < 0 or text[before] in "\n;(&|"
 
 
 def _behind_text(text: str, at: int, documents: _Documents) -> int:
@@ -681,6 +706,8 @@ def _inner(words: Words) -> Words:
 
 def _behind(words: Words, options: Words, between: int) -> Words:
     """Return the words behind options, their values, assignments and a number of other words."""
+    if between == BEHIND_DASHES:
+        return words[words.index("--") + 1 :] if "--" in words else []
     at = 0
     while at < len(words):
         word = words[at]
