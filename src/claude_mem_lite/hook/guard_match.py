@@ -15,6 +15,7 @@ LINKED = "|"
 """Exception for commands whose input or output is another part of the line: `ps | grep node`, `cat > notes <<END`."""
 # Options and commands with which a program only tells about itself.
 ASKING = ("--version", "--help", "-h", "-V")
+RUNNING_OTHERS = ("npx", "bunx", "pnpx", "uvx", "sudo", "env", "xargs", "time", "timeout")
 ASKING_COMMANDS = ("version", "help")
 # Programs whose long options have one dash, so that letters behind a dash are no options of their own.
 LONG_BY_ONE_DASH = (
@@ -174,8 +175,10 @@ def _is_version(text: str) -> bool:
 
 
 def _asks(words: Words) -> bool:
-    if len(words) == 2 and words[1] in ASKING_COMMANDS:
+    if len(words) == 2 and words[1] in (*ASKING, *ASKING_COMMANDS):
         return True
+    if words[0] in RUNNING_OTHERS:
+        return False  # the question is for another program: `npx jest --help`
     return len(words) >= 2 and words[-1] in ASKING and all(w in ASKING or not w.startswith("-") for w in words[1:])
 
 

@@ -312,7 +312,8 @@ class _Reader:
     def _end_command(self, *, into_pipe: bool = False) -> None:
         words, document, is_linked = self.words, self.document, self.is_linked
         self.words, self.document, self.redirect, self.is_test = [], "", "", False
-        self.is_linked = self.is_inside or into_pipe
+        reads_file = len(words) > 1 and words[0] == "cat" and not is_linked  # `cat notes | grep x` reads the file
+        self.is_linked = self.is_inside or (into_pipe and not reads_file)
         if not words:
             return
         if words[0] == "esac" and None in self.outer:
