@@ -1,7 +1,8 @@
 """`python -m benchmarks.guard_sheets DRAW DATA …`: calls beside rules, to be judged by reading.
 
 DRAW is `fired` (up to three matches of each rule in each project), `unfired` (calls that hold a word of the rule and do
-not match, three of each rule) or `other` (any call beside any rule). What is printed goes to the terminal alone. The answers, `NUMBER y|n` a line, are kept by reference in labels/guards.jsonl by
+not match, three of each rule) or `other` (any call beside any rule). What is printed goes to the terminal alone.
+The answers, `NUMBER y|n` a line, are kept by reference in labels/guards.jsonl by
 `python -m benchmarks.guard_sheets DRAW DATA … < ANSWERS`: does this call do what the rule forbids?"""
 
 import json

@@ -9,6 +9,7 @@ from claude_mem_lite.guards.programs import (
     AMBIGUOUS,
     FLAG_COMMANDS,
     LOCK_FILES,
+    NOT_MODULES,
     PHRASES,
     PROGRAMS,
     RUNNERS,
@@ -118,7 +119,8 @@ def _command(part: str, reading: _Reading) -> tuple[str, ...]:
     is_code = bool({part, bare} & reading.code)
     program = words[0] if is_code else words[0].lower()
     if program not in PROGRAMS:
-        is_named = bool(_SCRIPT.fullmatch(program)) or (is_code and reading.is_run and _PROGRAM.fullmatch(program))
+        is_script = bool(_SCRIPT.fullmatch(program)) and ("/" in program or program.endswith(".sh") or reading.is_run)
+        is_named = is_script or (is_code and reading.is_run and _PROGRAM.fullmatch(program))
         program = program.rpartition("/")[2]
     else:
         is_named = is_code or _is_plain_command([program, *words[1:]], reading)
@@ -184,7 +186,7 @@ def modules_named(text: str, code: Code) -> tuple[str, ...]:
     found: list[str] = []
     for part in alternatives(text, code):
         bare = _OF_MODULE.sub("", part)
-        if not _MODULE.fullmatch(bare):
+        if not _MODULE.fullmatch(bare) or (bare not in code and bare.lower() in NOT_MODULES):
             return ()
         found.append(bare if bare in code else bare.lower())
     return tuple(dict.fromkeys(found))

@@ -190,37 +190,21 @@ PHRASES = {
 }
 # Programs that run tests by themselves.
 TEST_RUNNERS = (
-    "pytest",
-    "unittest",
-    "tox",
-    "nox",
-    "jest",
-    "vitest",
-    "mocha",
-    "npm test",
-    "npm t",
-    "npm run test",
-    "pnpm test",
-    "pnpm run test",
-    "yarn test",
-    "yarn run test",
-    "bun test",
-    "bun run test",
-    "deno test",
-    "go test",
-    "gotestsum",
-    "cargo test",
-    "cargo nextest run",
-    "rspec",
-    "rails test",
-    "phpunit",
-    "mix test",
-    "dotnet test",
-    "mvn test",
-    "gradle test",
-    "gradlew test",
-    "swift test",
+    ("pytest", "unittest", "tox", "nox"),
+    (
+        *("jest", "vitest", "mocha", "npm test", "npm t", "npm run test", "pnpm test", "pnpm run test", "yarn test"),
+        *("yarn run test", "bun test", "bun run test", "deno test"),
+    ),
+    ("go test", "gotestsum"),
+    ("cargo test", "cargo nextest run"),
+    ("rspec", "rails test"),
+    ("phpunit",),
+    ("mix test",),
+    ("dotnet test",),
+    ("mvn test", "gradle test", "gradlew test"),
+    ("swift test",),
 )
+"""Groups of one language each."""
 # Commands that only read, and those that end what a rule forbids to begin.
 HARMLESS = {
     "git stash": ("git stash list", "git stash show"),
@@ -238,6 +222,13 @@ COMPILING_TESTS = ("go test -c", "cargo test --no-run", "pytest --collect-only",
 GROWING_FOLDERS = ("migrations", "migration", "migrate", "changelogs", "changesets", ".changeset", "snapshots")
 # Tools of the agent, with the commands that they stand for; the commands pass within a pipeline.
 AGENT_TOOLS = _words("read grep glob edit write multiedit")
+# Words behind "import" that name no module.
+NOT_MODULES = _words(
+    """it them this that these those inline anything everything something stuff things lazily eagerly twice modules
+    types files packages libraries dependencies symbols names functions classes circularly relatively globally dynamically
+    statically data unused new another more other both all any each one code css images assets star wildcards
+    defaults private internals"""
+)
 LOCK_FILES = (
     "*.lock",
     "package-lock.json",

@@ -20,11 +20,12 @@ from claude_mem_lite.guards.programs import COMPILING_TESTS, GROWING_FOLDERS, HA
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
 from claude_mem_lite.knowledge.claims.claim_patterns import FORMS
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.text import one_line
+from claude_mem_lite.text import STOPWORDS, one_line
 
 MAX_SENTENCE_LENGTH = 240
 EDIT_TOOL = "Write"
 _ROOT = "/project"
+_NAME = lazy(r"[\w@./:+-]+(?: [\w@./:+*-]+){0,3}")
 _CODE = lazy(r"`([^`]+)`")
 _REASON = lazy(
     r"(?i)[\s,;.:(–—-]+(?:because|since|as (?:it|they|we|this|that)|so that|otherwise|to avoid|it(?:'s| is| has| was"
@@ -131,7 +132,7 @@ def _read(text: str) -> list[dict[str, str]]:
 
 
 def _rules(groups: dict[str, str], code: Code) -> list[tuple[Rule, str]]:
-    take = trimmed(groups.get("take", "")).removesuffix(" instead")
+    take = _named(trimmed(groups.get("take", "")), code)
     instead = f"use {take}" if take else ""
     if named := groups.get("path") or groups.get("off"):
         paths = paths_named(named, code)
@@ -147,6 +148,13 @@ def _rules(groups: dict[str, str], code: Code) -> list[tuple[Rule, str]]:
     if named := groups.get("tests"):
         return _tests(named, groups.get("beside", ""), code)
     return _commands(groups, take, code) if "drop" in groups else []
+
+
+def _named(take: str, code: Code) -> str:
+    """Return what a sentence recommends if it is a name; '' for the words of another sentence."""
+    words = take.split()
+    is_name = bool(_NAME.fullmatch(take)) and words[0].lower() not in STOPWORDS and words[-1].lower() not in STOPWORDS
+    return take if take in code or agent_tool(take) or is_name else ""
 
 
 def _commands(groups: dict[str, str], take: str, code: Code) -> list[tuple[Rule, str]]:
@@ -182,12 +190,20 @@ def _exempted(rival: str, drops: tuple[str, ...]) -> str:
 def _tests(named: str, beside: str, code: Code) -> list[tuple[Rule, str]]:
     """Return the rule against programs that run tests by themselves, except by the given command."""
     given = rivals_named(named, code)
-    bare = commands_named(beside, code, has_rival=True, is_run=True) if beside else TEST_RUNNERS
-    if len(given) != 1 or not bare:
+    if len(given) != 1:
+        return []
+    bare = commands_named(beside, code, has_rival=True, is_run=True) if beside else _runners_beside(given[0])
+    if not bare:
         return []
     wrapped = next((given[0].removesuffix(f" {one}") for one in bare if given[0].endswith(f" {one}")), "")
     runners = tuple(one for one in bare if one != given[0])
     return [(Rule(commands=runners, excepts=(wrapped or given[0], *COMPILING_TESTS)), f"use {given[0]}")]
+
+
+def _runners_beside(given: str) -> tuple[str, ...]:
+    """Return the programs that run tests in the language of a command, or of all languages."""
+    own = [group for group in TEST_RUNNERS if any(f" {given}".endswith(f" {one}") for one in group)]
+    return tuple(one for group in own or TEST_RUNNERS for one in group)
 
 
 def _added(named: str, code: Code) -> list[tuple[Rule, str]]:
