@@ -81,7 +81,12 @@ def _call(name: str, given: JsonObject, record: Mapping[str, object]) -> Call:
 def pairs(calls: Sequence[PastCall], guards: Mapping[str, Rule]) -> Iterator[Pair]:
     """Yield each call beside each rule whose tokens it holds."""
     for name, rule in guards.items():
-        tokens = rule.tokens()
         for past in calls:
-            if past.call.tool in rule.tools and (ALWAYS in tokens or any(token in past.text for token in tokens)):
+            if holds_token(past, rule):
                 yield Pair(past, name, matched(rule, past.call))
+
+
+def holds_token(past: PastCall, rule: Rule) -> bool:
+    """Return whether the hook would hold a call against a rule."""
+    tokens = rule.tokens()
+    return past.call.tool in rule.tools and (ALWAYS in tokens or any(token in past.text for token in tokens))

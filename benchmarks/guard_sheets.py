@@ -1,25 +1,30 @@
 """`python -m benchmarks.guard_sheets DRAW DATA …`: calls beside rules, to be judged by reading.
 
-DRAW is `fired` (up to three matches of each rule in each project), `unfired` (calls that hold a word of the rule and do
-not match, three of each rule) or `other` (any call beside any rule). What is printed goes to the terminal alone.
-The answers, `NUMBER y|n` a line, are kept by reference in labels/guards.jsonl by
+DRAW is `fired` (up to three matches of each rule in each project), `near` (up to four calls of each rule that do not
+match though they hold all words of a command in order, or the path or module), `unfired` (up to three that hold a word
+of the rule) or `other` (a hundred calls, each beside a rule of which it holds no word). What is printed goes to the
+terminal alone. The answers, `NUMBER y|n` a line, are kept by reference in labels/guards.jsonl by
 `python -m benchmarks.guard_sheets DRAW DATA … < ANSWERS`: does this call do what the rule forbids?"""
 
 import json
 import random
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
-from benchmarks.guard_calls import Pair, PastCall, pairs, past_calls, proposals, rules
+from benchmarks.guard_calls import Pair, PastCall, holds_token, pairs, past_calls, proposals, rules
 from benchmarks.label_files import append
+from claude_mem_lite.guards.rule import Rule
 
 LABELS = Path(__file__).parent / "labels" / "guards.jsonl"
 HELD_OUT = ("agent-swarm", "forge")
 """Projects whose calls were not looked at before the code was final."""
 _PER_CELL = 3
-_OTHERS = 20
+_PER_RULE = 4
+_OTHERS = 100
 _WIDTH = 200
 
 
@@ -28,15 +33,26 @@ def drawn(draw: str, calls: Sequence[PastCall], seed: int = 26) -> list[Pair]:
     chosen = random.Random(seed)
     guards = {name: proposal.rule for name, proposal in proposals().items()}
     if draw == "other":
-        return [
-            Pair(past, chosen.choice(sorted(guards)), "") for past in chosen.sample(calls, min(_OTHERS, len(calls)))
-        ]
+        tried = [(past, chosen.choice(sorted(guards))) for past in chosen.sample(calls, min(2 * _OTHERS, len(calls)))]
+        return [Pair(past, rule, "") for past, rule in tried if not holds_token(past, guards[rule])][:_OTHERS]
     cells: dict[tuple[str, str], list[Pair]] = defaultdict(list)
     for pair in pairs(calls, guards):
-        if bool(pair.match) == (draw == "fired"):
+        if bool(pair.match) == (draw == "fired") and (draw != "near" or is_near(pair, guards[pair.rule])):
             group = pair.past.project if draw == "fired" else str(pair.past.project in HELD_OUT)
             cells[pair.rule, group].append(pair)
-    return [pair for cell in sorted(cells) for pair in chosen.sample(cells[cell], min(_PER_CELL, len(cells[cell])))]
+    size = _PER_RULE if draw == "near" else _PER_CELL
+    return [pair for cell in sorted(cells) for pair in chosen.sample(cells[cell], min(size, len(cells[cell])))]
+
+
+def is_near(pair: Pair, rule: Rule) -> bool:
+    """Return whether a call holds all words of a command of a rule in order, or one of its paths or modules."""
+    return any(_near(named).search(pair.past.text) for named in (*rule.commands, *rule.paths, *rule.imports))
+
+
+@cache
+def _near(named: str) -> re.Pattern[str]:
+    words = [re.escape(word).replace(r"\*", ".*") for word in named.strip("/").split()]
+    return re.compile(r"(?<![\w-])" + r"\b[^\n;|&]{0,80}?\s".join(words))
 
 
 def sheet(drawn_pairs: Iterable[Pair]) -> Iterable[str]:

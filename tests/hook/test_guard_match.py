@@ -201,6 +201,7 @@ def test_a_line_that_imports_something_else_is_not(module: str, line: str) -> No
 def test_an_import_that_was_there_before_passes() -> None:
     rule = {"imports": ["moment"]}
     assert not guard_match.matched_import(rule, "import moment\nx", "import moment")
+    assert not guard_match.matched_import(rule, "from moment import a, b", "from moment import a")
 
 
 def test_an_import_in_prose_passes() -> None:

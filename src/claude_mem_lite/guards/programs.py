@@ -225,9 +225,9 @@ AGENT_TOOLS = _words("read grep glob edit write multiedit")
 # Words behind "import" that name no module.
 NOT_MODULES = _words(
     """it them this that these those inline anything everything something stuff things lazily eagerly twice modules
-    types files packages libraries dependencies symbols names functions classes circularly relatively globally dynamically
-    statically data unused new another more other both all any each one code css images assets star wildcards
-    defaults private internals"""
+    types files packages libraries dependencies symbols names functions classes circularly relatively globally
+    dynamically statically data unused new another more other both all any each one code css images assets star
+    wildcards defaults private internals"""
 )
 LOCK_FILES = (
     "*.lock",

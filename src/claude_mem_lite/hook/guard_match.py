@@ -88,14 +88,9 @@ def matched_import(rule: Rule, written: str, replaced: str, path: str = "") -> s
     file is prose or data."""
     if path.lower().endswith(PROSE_FILES):
         return ""
-    modules = [one for one in rule.get("imports", ()) if one in written]
-    if modules:
-        before = set(replaced.split("\n"))
-        for line in written.split("\n"):
-            if line not in before:
-                for module in modules:
-                    if module in line and _imports(line.strip(), module):
-                        return module
+    for module in rule.get("imports", ()):
+        if module in written and _has_import(written, module) and not _has_import(replaced, module):
+            return module
     return ""
 
 
@@ -290,6 +285,10 @@ def _matches_glob(pattern: str, name: str) -> bool:
 
 
 # Imports.
+
+
+def _has_import(text: str, module: str) -> bool:
+    return any(module in line and _imports(line.strip(), module) for line in text.split("\n"))
 
 
 def _imports(line: str, module: str) -> bool:
