@@ -70,8 +70,9 @@ def recall(name: str, judged: Sequence[Label], fired: Mapping[Key, Pair], near: 
     low = found / max(found + share * len(near), 1)
     others = [label for label in judged if label.draw in ("unfired", "other") and label.key not in fired]
     note = (
-        f"at least {low:.2f} by a 95 % interval; {sum(missed.values())} of {len(drawn)} near ones without a match should"
-        f" have one, about {lost:.0f} of {len(near):,}; of other calls {sum(one.should for one in others)} of {len(others)}"
+        f"at least {low:.2f} by a 95 % interval; {sum(missed.values())} of {len(drawn)} near ones without a match"
+        f" should have one, about {lost:.0f} of {len(near):,};"
+        f" of other calls {sum(one.should for one in others)} of {len(others)}"
     )
     return Figure(f"{name}: recall", round(found / max(found + lost, 1), 3), "", note=note)
 

@@ -216,3 +216,23 @@ def test_written_texts_are_those_of_each_edit() -> None:
     assert guard_match.written_texts({"content": "x"}) == [("x", "")]
     assert guard_match.written_path({"notebook_path": "n.ipynb"}) == "n.ipynb"
     assert guard_match.written_path({"file_path": 3}) == ""
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*" * 10_000, "*a" * 10_000, "a*" * 5_000 + "b", "/".join("*" * 5_000), "**/" * 5_000]
+)
+def test_a_pattern_of_many_stars_ends(pattern: str) -> None:
+    assert guard_match.matched_path({"paths": [pattern]}, f"{ROOT}/{'a' * 20_000}", ROOT) in (True, False)
+    assert not found({"commands": ["git add"], "arguments": [pattern + "c"]}, "git add " + "a" * 20_000)
+
+
+def test_ten_thousand_leads_and_words_end() -> None:
+    rule = {"commands": ["npm " + "x " * 500] * 20, "excepts": ["npm y"]}
+    assert not found(rule, "npm " + "-a z " * 10_000)
+
+
+@pytest.mark.parametrize("rule", [{}, {"commands": []}, {"commands": ["", " "]}, {"flags": ["-f"]}, {"paths": [""]}])
+def test_an_empty_rule_matches_nothing(rule: guard_match.Rule) -> None:
+    assert not found(rule, "npm ci")
+    assert not guard_match.matched_path(rule, f"{ROOT}/a", ROOT)
+    assert not guard_match.matched_import(rule, "import a", "")

@@ -31,7 +31,7 @@ _AFTER = lazy(
     r"(?i)(?:[\s,]+(?:directly|manually|by hand|ever|again|any ?more|any longer|here|anywhere|at all|please|yourself"
     r"|instead|in this (?:repo|project|codebase|repository|code base)|in the (?:repo|project|codebase)|period"
     r"|for this (?:repo|project)|under any circumstances|for anything|on your own|mehr|hier|in diesem (?:projekt|repo)"
-    r"|direkt|bitte|one-liners?|commands?|itself|everywhere))+$"
+    r"|direkt|bitte|one-liners?|commands?|itself|everywhere|to any branch(?:es)?))+$"
 )
 _KIND_OF_COMMAND = lazy(r"(?i)\s+(?:flags?|options?|switch|commands?|cli|binary|tool)$")
 _TOOL = lazy(r"(?:(?:the|your|built-in|builtin|dedicated|native|Claude's)\s+)*(?P<name>[A-Za-z]+)(?P<tool>\s+tools?)?")
@@ -49,7 +49,7 @@ _FILE = lazy(r"(?i)\s+(?:files?|dateien|datei)$")
 _PATH = lazy(r"(?:\.{1,2}/|/)?[\w.@*+-]+(?:/[\w.@*+-]+)*/?")
 _EXTENSION = lazy(r"[\w.*-]*\.[a-zA-Z][a-zA-Z0-9]{0,9}")
 _LOCKS = lazy(r"(?i)(?:the |any |our )?lock ?files?")
-_MODULE = lazy(r"@?[A-Za-z_][\w./:-]*\w|[a-z]\w*")
+_MODULE = lazy(r"(?:@/?)?[A-Za-z_][\w./:-]*\w|[a-z]\w*")
 _OF_MODULE = lazy(
     r"(?i)^(?:(?:the|from|anything from|module|package|library)\s+)+|\s+(?:module|package|library|modules)$"
 )

@@ -16,7 +16,7 @@ from claude_mem_lite.guards.named_things import (
     trimmed,
     without_end,
 )
-from claude_mem_lite.guards.programs import COMPILING_TESTS, GROWING_FOLDERS, HARMLESS, TEST_RUNNERS
+from claude_mem_lite.guards.programs import COMPILING_TESTS, GROWING_FOLDERS, HARMLESS, PROGRAMS, TEST_RUNNERS
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
 from claude_mem_lite.knowledge.claims.claim_patterns import FORMS
 from claude_mem_lite.lazy_regex import lazy
@@ -25,6 +25,8 @@ from claude_mem_lite.text import STOPWORDS, one_line
 MAX_SENTENCE_LENGTH = 240
 EDIT_TOOL = "Write"
 _ROOT = "/project"
+_ONLY = lazy(r"(?i)^(?:(?:always|only|just|rather)\s+)+|\s+(?:only|instead)$")
+_BRACKETED = lazy(r"(?i)\s*\(((?:and )?(?:not|never|instead of|rather than) [^()]+)\)")
 _NAME = lazy(r"[\w@./:+-]+(?: [\w@./:+*-]+){0,3}")
 _CODE = lazy(r"`([^`]+)`")
 _REASON = lazy(
@@ -87,7 +89,12 @@ _FORMS = tuple(
         rf"(?i){_NOT}\s+(?:add|commit|check in|stage)\s+(?P<added>.+)",
         rf"(?i)no(?: more)?\s+(?P<drop>.+?)(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
         rf"(?i){_NOT}\s+(?P<drop>(?:force|amend|rebase|squash|push|skip|bypass|reset|hard|merge|open|create|stash)\b.*)",
+        rf"(?i)(?P<drop>.+?)\s+(?:is|are)\s+(?:forbidden|banned|not allowed)(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
+        r"(?i)(?P<path>.+?)\s+(?:is|are)\s+(?:forbidden|not allowed) to (?:touch|edit|change)",
+        rf"(?i){_NOT}\s+(?P<drop>.+)",
         # German.
+        r"(?i)(?P<take>\S+)\s+(?:statt|anstatt|anstelle von)\s+(?P<drop>.+?)\s+(?:verwenden|nutzen|benutzen|nehmen)",
+        r"(?i)(?:verwende|nutze|benutze|nimm)\s+(?:nie|niemals|keine?n?|nicht)\s+(?P<drop>.+)",
         r"(?i)(?:nie|niemals|nicht)\s+(?:direkt\s+)?(?:auf|nach|in|zu)\s+(?P<branch>\S+)\s+(?P<push>push|commit)(?:t?en)",
         r"(?i)(?P<path>.+?)\s+(?:nie|niemals|nicht)\s+(?:anfassen|ändern|bearbeiten|editieren)",
         r"(?i)(?:nie|niemals)\s+(?P<path>.+?)\s+(?:anfassen|ändern|bearbeiten|editieren)",
@@ -109,7 +116,7 @@ def propose(sentence: str) -> Proposal | None:
         return None
     written = reason.replace("’", "'")
     code = frozenset(one_line(span) for span in _CODE.findall(written))
-    plain = without_end(_CODE.sub(r"\1", written).strip(' "“”«»'))
+    plain = without_end(_BRACKETED.sub(r", \1", _CODE.sub(r"\1", written)).strip(' "“”«»'))
     for text in dict.fromkeys((plain, without_end(_REASON.sub("", plain)))):
         if _CONDITION.search(text):
             continue
@@ -152,9 +159,12 @@ def _rules(groups: dict[str, str], code: Code) -> list[tuple[Rule, str]]:
 
 def _named(take: str, code: Code) -> str:
     """Return what a sentence recommends if it is a name; '' for the words of another sentence."""
+    if tool := agent_tool(take):
+        return f"the {tool.capitalize()} tool"
+    take = _ONLY.sub("", take)
     words = take.split()
     is_name = bool(_NAME.fullmatch(take)) and words[0].lower() not in STOPWORDS and words[-1].lower() not in STOPWORDS
-    return take if take in code or agent_tool(take) or is_name else ""
+    return take if take in code or is_name or rivals_named(take, code) else ""
 
 
 def _commands(groups: dict[str, str], take: str, code: Code) -> list[tuple[Rule, str]]:
@@ -190,8 +200,8 @@ def _exempted(rival: str, drops: tuple[str, ...]) -> str:
 def _tests(named: str, beside: str, code: Code) -> list[tuple[Rule, str]]:
     """Return the rule against programs that run tests by themselves, except by the given command."""
     given = rivals_named(named, code)
-    if len(given) != 1:
-        return []
+    if len(given) != 1 or (given[0] in PROGRAMS and not any(given[0] in group for group in TEST_RUNNERS)):
+        return []  # `git` or `uv` alone run no tests
     bare = commands_named(beside, code, has_rival=True, is_run=True) if beside else _runners_beside(given[0])
     if not bare:
         return []
@@ -228,9 +238,8 @@ def _fires(rule: Rule, example: Example) -> bool:
 def _firing(rule: Rule) -> list[Example]:
     if rule.paths:
         pattern = rule.paths[0].replace("**/", "").replace("*", "example")
-        return [Example(EDIT_TOOL, text.strip("/")) for text in (pattern, f"{pattern.rstrip('/')}/example.txt")][
-            1 if rule.paths[0].endswith("/") else 0 :
-        ]
+        is_folder = "." not in pattern.rstrip("/").rpartition("/")[2]
+        return [Example(EDIT_TOOL, f"{pattern.strip('/')}/example.txt" if is_folder else pattern.lstrip("/"))]
     if rule.imports:
         return [Example(EDIT_TOOL, text.format(rule.imports[0])) for text in ("import {}", 'import x from "{}"')]
     lead = rule.commands[0]

@@ -32,7 +32,7 @@ class Rule:
 
     def tokens(self) -> tuple[str, ...]:
         """Return words of which every payload that the rule matches holds at least one."""
-        wanted = [command.split()[0] for command in self.commands] or [*self.paths, *self.imports]
+        wanted = [command.split()[0] for command in self.commands if command.strip()] or [*self.paths, *self.imports]
         found = [_token(word) for word in wanted]
         return tuple(dict.fromkeys(found)) if all(found) else (ALWAYS,)
 

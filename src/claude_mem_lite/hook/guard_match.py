@@ -120,8 +120,8 @@ def _leads(words: Words, lead: str) -> bool:
     """Return whether a command begins with a program and words and has the options between, in any order.
 
     A word that does not belong to the lead may only be the value of an option: `npm --prefix web ci`."""
-    program, *wanted = lead.split()
-    if not words or not _is_program(words[0], program):
+    wanted = lead.split()
+    if not words or not wanted or not _is_program(words[0], wanted.pop(0)):
         return False
     at = 1
     for word in wanted:
