@@ -30,8 +30,8 @@ _BRACKETED = lazy(r"(?i)\s*\(((?:and )?(?:not|never|instead of|rather than) [^()
 _NAME = lazy(r"[\w@./:+-]+(?: [\w@./:+*-]+){0,3}")
 _CODE = lazy(r"`([^`]+)`")
 _REASON = lazy(
-    r"(?i)[\s,;.:(–—-]+(?:because|since|as (?:it|they|we|this|that)|so that|otherwise|to avoid|it(?:'s| is| has| was"
-    r"| will| breaks| would)|they(?:'re| are| will)|that(?:'s| is| breaks)|this (?:is|breaks)"
+    r"(?i)[\s,;.:(–—-]+(?:because|since|as (?:it|they|we|this|that)|so that|otherwise|to avoid|it(?:'s| \w+s\b"
+    r"| will| would)|they(?:'re| are| will)|that(?:'s| is| breaks)|this (?:is|breaks)"
     r"|weil|denn|sonst|damit)\b.*$|\s*[,;.–—-]\s*we\s.*$"
     r"|\s*\([^()]*\)\s*$"
 )
@@ -47,8 +47,8 @@ _LEAD = lazy(
     r"(?i)^(?:(?:please|pls|no(?=[,.!:])|nope|ok|okay|hey|hey claude|claude|and|also|but|so|again|remember(?: that)?"
     r"|remember to|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we|you"
     r"|just|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to"
-    r"|should|must|need to|have to|let's|the rule is|for this project|as a rule|in general|bitte|ab jetzt|immer|wir"
-    r"|hier)(?:\s*[,:!.–—-]+\s*|\s+))+"
+    r"|should|must|need to|have to|let's|the rule is|for this project|as a rule|in general|for all projects|nein"
+    r"|bitte|ab jetzt|immer|wir|hier)(?:\s*[,:!.–—-]+\s*|\s+))+"
 )
 _NOT = (
     r"(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|may not|cannot|can't|stop|quit|avoid|no longer"
@@ -92,7 +92,10 @@ _FORMS = tuple(
         rf"(?i)(?P<drop>.+?)\s+(?:is|are)\s+(?:forbidden|banned|not allowed)(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
         r"(?i)(?P<path>.+?)\s+(?:is|are)\s+(?:forbidden|not allowed) to (?:touch|edit|change)",
         rf"(?i){_NOT}\s+(?P<drop>.+)",
-        # German.
+        r"(?i)(?P<take>[\w-]+),?\s+(?:not|statt|instead of)\s+(?P<drop>[\w-]+)",
+        # German and Chinese.
+        r"(?i)nicht\s+(?P<drop>.+?),?\s+sondern\s+(?P<take>.+)",
+        r"(?:不要|别|不再)用\s*(?P<drop>[\w.+-]+)\s*[,，;；]\s*(?:请)?(?:改)?用\s*(?P<take>[\w.+-]+)",
         r"(?i)(?P<take>\S+)\s+(?:statt|anstatt|anstelle von)\s+(?P<drop>.+?)\s+(?:verwenden|nutzen|benutzen|nehmen)",
         r"(?i)(?:verwende|nutze|benutze|nimm)\s+(?:nie|niemals|keine?n?|nicht)\s+(?P<drop>.+)",
         r"(?i)(?:nie|niemals|nicht)\s+(?:direkt\s+)?(?:auf|nach|in|zu)\s+(?P<branch>\S+)\s+(?P<push>push|commit)(?:t?en)",
@@ -114,7 +117,7 @@ def propose(sentence: str) -> Proposal | None:
     reason = one_line(sentence)
     if not reason or len(reason) > MAX_SENTENCE_LENGTH:
         return None
-    written = reason.replace("’", "'")
+    written = reason.replace("’", "'").replace(" bitte ", " ")
     code = frozenset(one_line(span) for span in _CODE.findall(written))
     plain = without_end(_BRACKETED.sub(r", \1", _CODE.sub(r"\1", written)).strip(' "“”«»'))
     for text in dict.fromkeys((plain, without_end(_REASON.sub("", plain)))):

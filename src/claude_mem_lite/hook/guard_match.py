@@ -8,8 +8,6 @@ Rule = dict[str, list[str]]
 Command = tuple[Words, str, str, list[Words], bool]
 """A simple command as `shell_commands.parse` returns it."""
 
-UNKNOWN = "\0"
-"""Stands in a word for a part that only a running shell knows, as in `shell_commands`."""
 EDIT_TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 LINKED = "|"
 """Exception for commands whose input or output is another part of the line: `ps | grep node`, `cat > notes <<END`."""
