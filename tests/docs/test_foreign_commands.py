@@ -43,6 +43,8 @@ NOT_RUN = {
     "claude -p --safe-mode": _NAMED,
     "claude plugin": _NAMED,
     "uv run": _NAMED,
+    "uv run pytest": _NAMED,
+    "rm -rf": _NAMED,
 }
 
 
