@@ -3,6 +3,7 @@
 proposals from the user's own words, replay, changes, ledger, forgetting and recovery."""
 
 import json
+import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,6 +68,17 @@ class Guarded:
         project = self.machine.get(f"/api/guards/hooks?cwd={self.root}")["project"]
         path = guards_file.path_of(self.machine.home, project)
         return [json.loads(line)["id"] for line in path.read_text().splitlines()[1:]] if path.exists() else []
+
+    def before_call(self, given: Json) -> Json:
+        """What the hook of the guards answers to a call."""
+        project = self.machine.get(f"/api/guards/hooks?cwd={self.root}")["project"]
+        done = subprocess.run(
+            [*self.machine.hook_command("PreToolUse"), guards_file.name_of(project)],
+            input=json.dumps(given).encode(),
+            capture_output=True,
+            env=self.machine.environment(),
+        )
+        return json.loads(done.stdout)
 
     def past(self, session: PastSession) -> None:
         """Put a transcript where the client keeps those of this folder."""
@@ -359,3 +371,53 @@ def test_the_statistics_count_guards_and_firings(guarded: Guarded) -> None:
     told = run_here(guarded.machine, "stats", cwd=guarded.root).stdout
     assert "guards: 1 in force, 0 paused, 0 proposed" in told
     assert "fired 1 time: 0 followed, 1 overridden" in told
+
+
+def test_a_firing_of_the_real_hook_is_in_the_ledger_with_its_outcome(guarded: Guarded) -> None:
+    guarded.remember("Use pnpm, not npm")
+    id_ = guarded.accept("deny")
+    asked = payload("UserPromptSubmit", "s-1", guarded.root, prompt="install what is missing")
+    guarded.machine.hook("UserPromptSubmit", asked)
+    call = payload("PreToolUse", "s-1", guarded.root, tool_name="Bash", tool_use_id="c-1", permission_mode="default")
+    answer = guarded.before_call({**call, "tool_input": {"command": "cd web && npm ci"}})
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "Use pnpm, not npm" in answer["hookSpecificOutput"]["permissionDecisionReason"]
+    guarded.machine.hook("PostToolUse", guarded.ran("s-1", "c-2", "pnpm install"))
+    guarded.machine.hook("Stop", payload("Stop", "s-1", guarded.root, last_assistant_message="Done."))
+    guarded.machine.drain()
+    (fired,) = guarded.detail(id_)["firings"]
+    assert (fired["decision"], fired["outcome"], fired["session"]) == ("deny", "followed", "s-1")
+
+
+def test_a_refused_call_is_shown_with_its_command_from_the_transcript(guarded: Guarded, tmp_path: Path) -> None:
+    guarded.remember("Use pnpm, not npm")
+    id_ = guarded.accept("deny")
+    session = PastSession("s-1", cwd=guarded.root).prompt("install").calls("Bash", {"command": "npm ci"}, "c-1")
+    transcript = str(session.write(tmp_path))
+    ran = {**guarded.ran("s-1", "c-2", "ls"), "transcript_path": transcript}
+    guarded.turn("s-1", guarded.fires(id_, "s-1", "c-1", "deny"), ran)
+    assert [firing["text"] for firing in guarded.detail(id_)["firings"]] == ["npm ci"]
+
+
+def test_a_note_of_another_agent_is_a_firing_too(guarded: Guarded) -> None:
+    guarded.remember("Use pnpm, not npm")
+    id_ = guarded.accept()
+    told = {key: value for key, value in guarded.fires(id_, "s-1", "c-1").items() if key != "hook_event_name"}
+    for agent in ("codex", "gemini"):
+        note = {**told, "hook_event_name": "GuardFired"}
+        leave(guarded.machine.home, note, name=spool_name(f"GuardFired_{agent}", time.time_ns()))
+    guarded.machine.drain()
+    assert guarded.only()["counts"]["fired"] == 2
+
+
+def test_a_merged_project_keeps_its_guards_under_the_name_that_its_hooks_know(guarded: Guarded, tmp_path: Path) -> None:
+    guarded.remember("Use pnpm, not npm")
+    id_ = guarded.accept()
+    former = guarded.machine.get(f"/api/guards/hooks?cwd={guarded.root}")["project"]
+    other = tmp_path / "other"
+    other.mkdir()
+    guarded.machine.post("/api/memories", {"kind": "rule", "text": "Write short sentences", "cwd": str(other)})
+    run_here(guarded.machine, "projects", "merge", guarded.root, str(other), cwd=guarded.root)
+    held = guards_file.read(guarded.machine.home, guards_file.name_of(former))
+    assert [guard.id for guard in held] == [id_]
+    assert guarded.held() == [id_]
