@@ -439,7 +439,23 @@ def test_a_trial_answers_with_the_guards_that_fire_and_notes_nothing(hooks: Hook
 
 def test_a_call_without_a_token_imports_the_guard_and_nothing_else(hooks: Hooks, held: Held, user: Path) -> None:
     held(guard(NPM, "deny"))
-    assert imported(observe(hooks, "PreToolUse", call("Bash", user, command="make"))) == {"kernel", "guard"}
+    assert imported(observe(hooks, f"PreToolUse {NAME}", call("Bash", user, command="make"))) == {"kernel", "guard"}
+
+
+def test_words_beside_the_input_of_a_call_are_not_looked_at(hooks: Hooks, held: Held, user: Path) -> None:
+    held(guard(Rule(commands=("rm",)), "deny"))
+    payload = call("Bash", user / "rm", command="make").replace(b'"cwd"', b'"permission_mode": "default", "cwd"')
+    assert imported(observe(hooks, f"PreToolUse {NAME}", payload)) == {"kernel", "guard"}
+
+
+def test_a_patch_in_a_guarded_folder_is_found_by_the_folder(hooks: Hooks, held: Held, home: Home, user: Path) -> None:
+    held(guard(VENDOR, "deny"))
+    (user / ".git").mkdir()
+    (home.guards / "roots").write_text(f"{NAME} Edit {user}\n")
+    (home.guards / "roots").chmod(0o600)
+    patch = "*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch\n"
+    payload = call("apply_patch", user / "vendor", command=patch)
+    assert hooks.run("PreToolUse", "here", "codex", payload=payload) != b""
 
 
 def test_a_call_that_fires_imports_no_module_of_the_library_that_costs_more_than_the_hook(

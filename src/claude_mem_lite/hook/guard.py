@@ -54,13 +54,18 @@ def serve(words: list[str]) -> None:
 
 
 def may_match(payload: bytes, data: bytes) -> bool:
-    """Return whether the payload has a token of the guards, which are in the file's first line."""
+    """Return whether the input of the call has a token of the guards, which are in the file's first line.
+
+    The members before the input are no part of the call, and `permission_mode` has the token `rm`. The paths of a patch
+    begin in the folder, which is before."""
     if not data:
         return False
     tokens = data.partition(b"\n")[0].split()
     if not tokens:
         raise Failed("the file of guards is broken")
-    return ALWAYS in tokens or any(token in payload for token in tokens)
+    given = payload.partition(b'"tool_input"')[2] if b'"apply_patch"' not in payload else b""
+    searched = given or payload
+    return ALWAYS in tokens or any(token in searched for token in tokens)
 
 
 def read(path: bytes) -> bytes:
