@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite import held_guards
 from claude_mem_lite.guards import guards_file
 from tests.support.past_sessions import PastSession
 from tests.support.running import Json, Machine, leave, payload, spool_name, wait_until
@@ -73,7 +74,7 @@ class Guarded:
         """What the hook of the guards answers to a call."""
         project = self.machine.get(f"/api/guards/hooks?cwd={self.root}")["project"]
         done = subprocess.run(
-            [*self.machine.hook_command("PreToolUse"), guards_file.name_of(project)],
+            [*self.machine.hook_command("PreToolUse"), held_guards.name_of(project)],
             input=json.dumps(given).encode(),
             capture_output=True,
             env=self.machine.environment(),
@@ -418,6 +419,6 @@ def test_a_merged_project_keeps_its_guards_under_the_name_that_its_hooks_know(gu
     other.mkdir()
     guarded.machine.post("/api/memories", {"kind": "rule", "text": "Write short sentences", "cwd": str(other)})
     run_here(guarded.machine, "projects", "merge", guarded.root, str(other), cwd=guarded.root)
-    held = guards_file.read(guarded.machine.home, guards_file.name_of(former))
+    held = held_guards.read(guarded.machine.home, held_guards.name_of(former))
     assert [guard.id for guard in held] == [id_]
     assert guarded.held() == [id_]
