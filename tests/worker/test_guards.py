@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import click
 import pytest
 
 from claude_mem_lite import held_guards
+from claude_mem_lite.cli import completion_values
 from claude_mem_lite.guards import guards_file
 from tests.support.past_sessions import PastSession
 from tests.support.running import Json, Machine, leave, payload, spool_name, wait_until
@@ -422,3 +424,35 @@ def test_a_merged_project_keeps_its_guards_under_the_name_that_its_hooks_know(gu
     held = held_guards.read(guarded.machine.home, held_guards.name_of(former))
     assert [guard.id for guard in held] == [id_]
     assert guarded.held() == [id_]
+
+
+def test_remembering_a_rule_tells_of_its_proposal(guarded: Guarded) -> None:
+    told = run_here(guarded.machine, "remember", "rule", "Use pnpm, not npm", cwd=guarded.root).stdout
+    assert f"guards accept {guarded.only()['id']}" in told
+    assert "guard" not in run_here(guarded.machine, "remember", "rule", "Be brief", cwd=guarded.root).stdout
+
+
+def test_a_forgotten_session_leaves_the_replay_and_no_later_replay_brings_it_back(guarded: Guarded) -> None:
+    session = PastSession(PAST, cwd=guarded.root).prompt("run the job of the zanzibarium")
+    guarded.past(session.runs("npm run zanzibarium", "ok").says("The zanzibarium job ran."))
+    folder = guarded.machine.user_home / ".claude" / "projects"
+    run_here(guarded.machine, "import", "transcripts", folder, cwd=guarded.root)
+    guarded.remember("Use pnpm, not npm")
+    assert guarded.replayed()["would_have_fired"] == 1
+    run_here(guarded.machine, "forget", "--session", PAST, "--yes", cwd=guarded.root)
+    assert guarded.only()["would_have_fired"] == 0
+    guarded.accept()
+    assert guarded.replayed()["would_have_fired"] == 0
+    guarded.machine.stop_worker()
+    assert guarded.machine.files_with("zanzibarium") == []
+
+
+def test_the_shell_completes_the_ids_of_guards(guarded: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
+    guarded.remember("Use pnpm, not npm")
+    id_ = guarded.only()["id"]
+    for name, value in guarded.machine.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(guarded.root)
+    command = click.Command("show", params=[click.Argument(["id_"])])
+    found = completion_values.guards(click.Context(command), command.params[0], id_[:4])
+    assert [(item.value, item.help) for item in found] == [(id_, "runs `npm`")]

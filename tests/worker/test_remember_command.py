@@ -55,7 +55,7 @@ def by_prompt(machine: Machine, folder: Path, prompt: str) -> Json:
     ],
 )
 def test_a_kind_that_is_not_given_is_guessed_and_said(machine: Machine, shop: Path, words: str, kind: str) -> None:
-    first, last = run_here(machine, "remember", words, cwd=shop).stdout.splitlines()
+    first, last, *_ = run_here(machine, "remember", words, cwd=shop).stdout.splitlines()
     assert f" ({kind}, guessed, " in first
     assert last.endswith("--kind KIND`.")
 
