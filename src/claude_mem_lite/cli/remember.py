@@ -23,7 +23,6 @@ from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.records import kind_and_status, print_left_replaced, print_relations, scope_label
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.queries import Where
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import KINDS
 from claude_mem_lite.paths import current_folder
@@ -81,8 +80,6 @@ def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files
         return
     if agent is None or memory.origin == "user":
         _print_remembered(memory, scope_label(memory, client.project_names()))
-        if not (isinstance(memory, RememberedMemory) and memory.is_repeat):
-            _print_proposed_guard(client, memory.id, here)
     else:
         _print_noted(memory)
     print_relations(memory)
@@ -127,17 +124,12 @@ def _print_remembered(memory: RememberedMemory | SavedMemory, scope: str) -> Non
         click.echo("This folder is excluded: it is given elsewhere, and nothing is given here.")
     if is_guessed:
         click.echo(f"If it is another kind: `claude-mem-lite edit {id_} --kind KIND`.")
-
-
-def _print_proposed_guard(client: Client, memory: str, here: str) -> None:
-    """Tell of the guard that a rule is proposed as; most rules name nothing that can be matched."""
-    for guard in client.guards(Where(here)).guards:
-        if guard.memory == memory and guard.status == "proposed":
-            id_ = plain(guard.id)
-            click.echo(
-                f"Proposed as a guard that fires when a call {plain(guard.words)}: `claude-mem-lite guards show {id_}` "
-                f"lists past calls, `guards accept {id_}` puts it in force."
-            )
+    if isinstance(memory, RememberedMemory) and memory.guard and not is_repeat:
+        guard = plain(memory.guard)
+        click.echo(
+            f"It can be held against tool calls: `claude-mem-lite guards show {guard}` lists past calls that it would "
+            f"have caught, `guards accept {guard}` puts it in force."
+        )
 
 
 def _print_noted(memory: RememberedMemory | SavedMemory) -> None:

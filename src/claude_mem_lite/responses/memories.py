@@ -124,6 +124,8 @@ class RememberedMemory(MemoryRecord):
     """The worker removed a private passage."""
     is_excluded: bool = False
     """The configuration excludes the folder."""
+    guard: str = ""
+    """Id of the guard that the memory is proposed as."""
 
 
 @response

@@ -29,7 +29,7 @@ from claude_mem_lite.responses.memories import (
 from claude_mem_lite.safety.clean_import import has_private, is_all_private
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.search_values import Filters
-from claude_mem_lite.store import memories, memory_links, receipts, retirements, timeline
+from claude_mem_lite.store import guards, memories, memory_links, receipts, retirements, timeline
 from claude_mem_lite.store.memory_queries import listed
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.api.request_project import RequestProjectOrAll
@@ -140,6 +140,7 @@ def remember(wanted: Remember, services: Running) -> RememberedMemory:
     (id_,) = wait(services.commands.put({"command": "remember", **command}))
     with closing(services.readers.open()) as db:
         memory = memories.get(db, id_)
+        guard = guards.of_memory(db, id_)
         return response_from(
             RememberedMemory,
             shown(db, memory),
@@ -148,6 +149,7 @@ def remember(wanted: Remember, services: Running) -> RememberedMemory:
             is_redacted=redact(wanted.text) != wanted.text,
             has_private=has_private(wanted.text),
             is_excluded=excluded,
+            guard=guard.id if guard is not None and guard.status == "proposed" else "",
         )
 
 
