@@ -42,8 +42,6 @@ EXCEPTIONS = {
     ("__main__", "cli"),  # `python -m claude_mem_lite` is the command line
     ("cli/worker", "worker"),  # runs a worker instead of calling one
     ("ui/pages/guards", "install"),  # a decision on the page puts the hook of guards into settings, or takes it out
-    ("install/doctor/guard_checks", "guards"),  # tests each guard in the file that the hook reads
-    ("install/guard_hooks", "guards"),  # names the file of a project's guards in the hook's command
     # They open databases themselves, because they must work when no worker can start.
     ("cli/transfer/backup", "db"),
     ("install/doctor/database_checks", "db"),
