@@ -126,6 +126,14 @@ def test_a_kind_that_stays_by_default_goes_by_hand(ana: TeamHome) -> None:
     assert outbox.decide_one(ana.db, made, is_excluded=lambda _: False).may_go
 
 
+@pytest.mark.parametrize("change", [{"confidence": 0.86}, {"pinned": True}, {"made_by": "user"}])
+def test_a_remark_of_the_user_is_sent_once_it_is_lasting(ana: TeamHome, change: dict[str, object]) -> None:
+    remark = ana.decide("Run the linter first", kind="convention", origin="user", confidence=0.75)
+    assert ana.push() == []
+    ana.change(remark, **change)
+    assert [entry.op for entry in ana.push()] == ["put"]
+
+
 def test_a_retirement_by_the_user_is_sent_and_one_by_code_is_not(ana: TeamHome) -> None:
     first, second = ana.decide("Use pnpm for the shop"), ana.decide("Keep prices in cents everywhere")
     ana.push()

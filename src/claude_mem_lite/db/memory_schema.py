@@ -3,7 +3,7 @@
 import sqlite3
 
 from claude_mem_lite.db.memory_schema_first import FIRST_STEPS
-from claude_mem_lite.db.team_schema import m021_team, m022_team_id
+from claude_mem_lite.db.team_schema import m021_team, m022_team_id, m023_team_remarks
 
 
 def m008_renames(connection: sqlite3.Connection) -> None:
@@ -307,4 +307,5 @@ STEPS = (
     m020_team_origin,
     m021_team,
     m022_team_id,
+    m023_team_remarks,
 )
