@@ -70,6 +70,7 @@ def search(
       claude-mem-lite search timeout --file src/http.py --explain
       claude-mem-lite search migration --branch main --since 2026-03-01 --until yesterday
       claude-mem-lite search "code style" --scope universal --status any --json
+      claude-mem-lite search --team "why did we drop redis"
     """
     query = " ".join(words).strip()
     if not query_words(query):

@@ -64,7 +64,7 @@ _SENTENCES: dict[Code, str] = {
     "stale": "the code or the branch of this checkout retired it",
     "retired": "it was retired or replaced before it was shared",
     "no_cause": "it names neither the cause nor the fix",
-    "handoffs": "open work of this project is not shared",
+    "handoffs": "open work of this project is not shared: `claude-mem-lite team share FOLDER --handoffs`",
     "remark": "it quotes a remark that you made once in a prompt: `claude-mem-lite share ID` sends it",
     "prompt": "it repeats a prompt",
     "secret": "it may contain a secret or a private passage",

@@ -147,6 +147,30 @@ def test_a_project_is_unshared_and_taken_back(pair: tuple[Member, Member]) -> No
     assert ana.titles() == [DECISION]
 
 
+def test_sharing_says_whether_open_work_goes_and_unsharing_what_is_removed(pair: tuple[Member, Member]) -> None:
+    ana, _ = pair
+    assert "is shared with the team, open work too." in ana.said("team", "share", ".", "--handoffs")
+    assert "is shared with the team." in ana.said("team", "share", ".")
+    assert "what was received is removed here" in ana.said("team", "unshare", ".")
+
+
+def test_the_state_says_that_memory_is_off(pair: tuple[Member, Member]) -> None:
+    ana, _ = pair
+    assert "Memory is off" not in ana.said("team", "status")
+    ana.said("off")
+    assert "`claude-mem-lite on` switches it on" in ana.said("team", "status")
+
+
+def test_the_state_does_not_guess_what_waits_on_a_server_that_refuses_the_login(
+    pair: tuple[Member, Member], database: Database
+) -> None:
+    ana, _ = pair
+    ana.sync()
+    assert "0 out, 0 in" in ana.said("team", "status")
+    ana.machine.run("team", "revoke", "ana", "--url", database.address.url())
+    assert "0 out, ? in" in ana.said("team", "status")
+
+
 def test_a_search_of_the_team_finds_what_is_not_on_this_machine(database: Database) -> None:
     with open_members(database, "ana", "ben") as (ana, ben):
         ana.remember("decision", DECISION)
