@@ -315,6 +315,30 @@ def test_a_memory_counts_as_sent_only_when_the_server_has_it(ana: TeamHome) -> N
     assert team_heads.counts_by_project(ana.db) == {KEY: (1, 0)}
 
 
+def test_a_changed_memory_does_not_count_as_sent_in_the_preview(ana: TeamHome) -> None:
+    made = ana.decide("Use pnpm for the shop")
+    ana.push()
+    ana.change(made, summary="npm broke the hooks of react.")
+    assert [item.is_sent for item in ana.preview().would_send] == [False]
+
+
+@pytest.mark.parametrize("is_renumbered", [True, False], ids=["new id", "parked and tried again"])
+def test_an_entry_that_moves_in_the_log_counts_as_sent_only_after_its_push(ana: TeamHome, is_renumbered: bool) -> None:
+    ana.decide("Use pnpm for the shop")
+    ana.fill()
+    if is_renumbered:
+        outbox.renumber(ana.db, "device-b", "token-9", {})
+    else:
+        with atomic(ana.db):
+            tables.mark_parked(ana.db, outbox.pending(ana.db, 1)[0], "rejected")
+            outbox.requeue_parked(ana.db)
+    (entry,) = outbox.pending(ana.db, 10)
+    assert ana.head(entry.uid).key == (entry.project, entry.device, entry.seq)
+    assert [item.is_sent for item in ana.preview().would_send] == [False]
+    ana.push()
+    assert [item.is_sent for item in ana.preview().would_send] == [True]
+
+
 def test_a_copy_on_another_device_of_the_author_takes_nothing_back(ana: TeamHome, tmp_path: Path) -> None:
     made = ana.decide("Use pnpm for the shop")
     second = home_in(tmp_path, "ana", "device-b")

@@ -308,6 +308,22 @@ def test_unknown_fields_stay_with_the_head(ben: TeamHome, ana: Log) -> None:
     assert json.loads(ben.head("ana:1").body or "")["mood"] == "new"
 
 
+def test_a_change_here_keeps_the_fields_of_a_newer_version(ben: TeamHome) -> None:
+    ben.receive([Log("ben", "device-n").put("ben:1", mood={"level": 3})])
+    ben.change(ben.only(), summary="Changed here.", origin="user", made_by="user", author="")
+    (entry,) = ben.push()
+    body = json.loads(entry.body or "")
+    assert (entry.uid, entry.rev, body["summary"], body["mood"]) == ("ben:1", 2, "Changed here.", {"level": 3})
+
+
+def test_a_parked_revision_of_another_device_is_not_overwritten(ben: TeamHome) -> None:
+    newer = Log("ben", "device-n")
+    ben.receive([newer.put("ben:1"), newer.put("ben:1", rev=2, title="Use yarn", version=VERSION + 1)])
+    ben.change(ben.only(), summary="Changed here.", origin="user", made_by="user", author="")
+    assert ben.push() == []
+    assert ben.head("ben:1").rev == 2
+
+
 def test_a_sealed_entry_is_opened_and_one_of_another_key_is_parked(store: Store, ana: Log) -> None:
     seal = Seal(bytes(32))
     home = TeamHome(store, "ben", "device-b", seal=seal)
