@@ -118,6 +118,14 @@ def test_a_memory_kept_by_hand_is_deleted_and_comes_back_by_hand(ana: TeamHome) 
     assert summary(ana.push()) == [(3, 3, "put")]
 
 
+def test_a_memory_kept_before_it_was_sent_leaves_with_no_text(ana: TeamHome) -> None:
+    made = ana.decide("Use pnpm for the shop")
+    ana.fill()
+    choose(ana, made.id, "keep")
+    assert [(entry.op, entry.body) for entry in ana.push()] == [("put", None), ("delete", None)]
+    assert "broke the release" not in str([tuple(row) for row in ana.db.execute("select body from team_history")])
+
+
 def test_a_kind_that_stays_by_default_goes_by_hand(ana: TeamHome) -> None:
     made = ana.decide("The office has two doors", kind="note")
     assert ana.push() == []
