@@ -13,7 +13,7 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.knowledge import forget, quarantine, remember
 from claude_mem_lite.models import TRUST
-from claude_mem_lite.store import memories, memory_links, retirements, team_heads
+from claude_mem_lite.store import memories, memory_links, retirements, team_heads, tombstones
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.team import replica
 from claude_mem_lite.team.entry import VERSION, Entry
@@ -111,7 +111,7 @@ def test_a_memory_that_its_author_shares_again_comes_back(ben: TeamHome, ana: Lo
 
 def test_an_entry_whose_body_was_deleted_on_the_server_changes_nothing(ben: TeamHome, ana: Log) -> None:
     ben.receive([ana.put(), ana.raw(None, rev=2)])
-    assert len(ben.titles()) == 1
+    assert (len(ben.titles()), ben.states()) == (1, ["applied"])
     ben.receive([ana.delete(rev=3)])
     assert ben.titles() == []
 
@@ -346,6 +346,21 @@ def test_a_change_on_another_device_of_the_same_author_updates_the_same_memory(b
     ben.receive([entry])
     assert ben.only() == replace(made, title="Use pnpm 9 for the shop")
     assert ben.push() == []
+
+
+def test_a_memory_that_was_kept_and_is_shared_again_comes_back_where_it_was_edited(
+    ben: TeamHome, other: TeamHome
+) -> None:
+    made = ben.decide("Use pnpm for the shop")
+    other.receive(ben.push())
+    other.change(other.only(), title="Use pnpm 9 for the shop", origin="user", made_by="user", author="")
+    ben.receive(other.push())
+    for choice, titles in (("keep", []), ("share", ["Use pnpm 9 for the shop"])):
+        with atomic(ben.db):
+            tables.choose(ben.db, made.id, choice)  # type: ignore[arg-type]
+        other.receive(ben.push())
+        assert other.titles() == titles
+    assert not tombstones.is_buried(other.db, other.only().id)
 
 
 def test_two_revisions_in_one_batch_reach_another_device_of_the_same_author(ben: TeamHome, other: TeamHome) -> None:

@@ -220,7 +220,9 @@ class _Application:
         memory = memory_of(body, self._new_id(entry), self.share.project, entry.author)
         if memory.created_at > self.now + MAX_AHEAD:  # a date of the year 9999 would be the newest for ever
             memory = replace(memory, created_at=self.now, last_seen_at=self.now)
-        if tombstones.repeats_forgotten(self.db, memory):
+        # A member who takes a memory back and shares it again has not forgotten it, though its delete buried it here.
+        is_shared_again = self._is_own(entry) and before is not None and before.op == "delete"
+        if not is_shared_again and tombstones.repeats_forgotten(self.db, memory):
             return self._keep(entry, plain, "", "forgotten", "forgotten")
         if (known := received.own_duplicate(self.db, memory)) is not None:
             return self._keep(entry, plain, known.id, "duplicate", "duplicate")
