@@ -248,6 +248,14 @@ def test_a_newer_memory_of_a_teammate_replaces_that_of_a_teammate(ben: TeamHome,
     assert by_port(ben) == {"5433": "superseded", "5434": "active"}
 
 
+def test_a_replaced_memory_that_its_author_rewords_holds_again(ben: TeamHome, ana: Log) -> None:
+    ben.receive([port(ana, 5433, EARLY, "ana:1"), port(ana, 5434, LATE, "ana:2")])
+    ben.receive([ana.put("ana:1", rev=2, title="Avatars come from gravatar", created_at=EARLY)])
+    revived = memories.find(ben.db, ben.head("ana:1").memory)
+    assert revived is not None
+    assert (revived.status, revived.superseded_by) == ("active", None)
+
+
 @pytest.mark.parametrize("origin", ["assistant", "user"])
 def test_a_newer_memory_of_a_teammate_only_conflicts_with_an_own_one(ben: TeamHome, ana: Log, origin: str) -> None:
     own = ben.decide("The test database listens on port 5433", origin=origin)
