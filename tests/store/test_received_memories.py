@@ -46,7 +46,7 @@ def test_the_surest_are_found_first(store: Store) -> None:
 
 
 def test_what_came_since_a_time_is_told_by_when_it_was_stored_here(store: Store) -> None:
-    received(store, "Fixed the clock", created_at=NOW - timedelta(days=2))
+    earlier = received(store, "Fixed the clock", created_at=NOW - timedelta(days=2))
     memory = received(store, "Fixed the totals", created_at=NOW)
-    found = received_memories.came_since(store.db, SCOPE, KINDS, NOW - timedelta(days=1))
+    found = received_memories.came_since(store.db, [earlier.id, memory.id], NOW - timedelta(days=1))
     assert found == {memory.id}

@@ -11,6 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -21,9 +22,9 @@ from claude_mem_lite.code.git.safe_files import list_folder
 from claude_mem_lite.code.git.status import touched
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.limits import LIMITS
-from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Location, Session
+from claude_mem_lite.models import Location, Session
 from claude_mem_lite.scopes import LANGUAGE_ENDINGS
-from claude_mem_lite.store import received_memories, sessions, turns
+from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.text import one_line, within
 
 MAX_SESSIONS = 100
@@ -155,7 +156,6 @@ _MANIFESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("CMakeLists.txt", ("c++", "c")),
 )
 _BY_ENDING = {ending: language for language, endings in LANGUAGE_ENDINGS.items() for ending in endings.split()}
-_NEWS_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision", "handoff")
 _LAST_SESSIONS = 5
 _MAX_PROMPTS = 30
 _MAX_ASKED_ABOUT = 40
@@ -175,8 +175,8 @@ class Setting:
     """Last summary, branch and touched files, in a few words."""
     forecast: Forecast = field(default_factory=Forecast)
     """Files that the coming session will probably touch."""
-    news: frozenset[str] = frozenset()
-    """Lessons, decisions and open work of teammates that came after the last session began."""
+    last_began_at: datetime | None = None
+    """Beginning of the last session: what teammates shared later is news."""
 
 
 def detect(
@@ -203,7 +203,7 @@ def detect(
         task=task_of(turns.last_prompts(db, last[0].id, _MAX_PROMPTS)) if last else None,
         query=_query(last[0] if last else None, location.branch, files),
         forecast=_forecast(db, location, without_session, files),
-        news=_news(db, location.project, last[0]) if last else frozenset(),
+        last_began_at=last[0].started_at if last else None,
     )
 
 
@@ -234,10 +234,6 @@ def _forecast(db: sqlite3.Connection, location: Location, without_session: str, 
     past = sessions.edited_files(db, location.project, without=without_session, limit=MAX_SESSIONS)
     edited = [EditedFiles(branch, tuple(from_root(files, location.root))) for branch, files in past]
     return forecast(edited, location.branch, touched)
-
-
-def _news(db: sqlite3.Connection, project: str, last: Session) -> frozenset[str]:
-    return received_memories.came_since(db, f"project:{project}", _NEWS_KINDS, last.started_at)
 
 
 def from_root(files: Iterable[str], root: str) -> list[str]:

@@ -51,10 +51,10 @@ def about_files(
     return [from_row(row) for row in rows]
 
 
-def came_since(db: sqlite3.Connection, scope: str, kinds: Sequence[Kind], since: datetime) -> frozenset[str]:
-    """Return the ids of received memories of a scope that came after a time."""
+def came_since(db: sqlite3.Connection, ids: Sequence[str], since: datetime) -> frozenset[str]:
+    """Return those of the memories that came after a time."""
     rows = db.execute(
-        f"select id from memories where seq in (select seq {_ACTIVE} and stored_at > :since {_ORDER} limit :read)",
-        {"scope": scope, "kinds": json.dumps(kinds), "since": time_to_text(since), "read": _MAX_READ},
+        "select id from memories where id in (select value from json_each(:ids)) and stored_at > :since",
+        {"ids": json.dumps(ids), "since": time_to_text(since)},
     )
     return frozenset(row["id"] for row in rows)

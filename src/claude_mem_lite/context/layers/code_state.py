@@ -80,13 +80,18 @@ def received_work(
     return sorted(found, key=lambda memory: setting.forecast.share(memory.files), reverse=True)
 
 
-def has_own_worth(memory: Memory, request: ContextRequest, setting: Setting) -> bool:
-    """Return whether a line has a worth apart from its files.
+def without_worth(
+    db: sqlite3.Connection, stored: Sequence[Memory], request: ContextRequest, setting: Setting
+) -> frozenset[str]:
+    """Return the ids of memories without a worth apart from their files: those of teammates that are no news.
 
-    A memory of a teammate has one only as news, or if nothing is known about the coming work: otherwise the same
-    decision would be shown in every session, whatever the session is about."""
-    is_news = request.since is not None or memory.id in setting.news or not setting.forecast.shares
-    return is_news or memory.origin != "team"
+    Otherwise the same decision would be shown in every session, whatever the session is about. If nothing is known
+    about the coming work, all memories have a worth."""
+    received = frozenset(memory.id for memory in stored if memory.origin == "team")
+    began = setting.last_began_at
+    if not received or began is None or request.since is not None or not setting.forecast.shares:
+        return frozenset()
+    return received - received_memories.came_since(db, sorted(received), began)
 
 
 def why_not(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from claude_mem_lite.authors import team_factor
 from claude_mem_lite.compress.rules.session_handoff import FAILING, OPEN
 from claude_mem_lite.context import render
-from claude_mem_lite.context.layers.code_state import has_own_worth
+from claude_mem_lite.context.layers.code_state import without_worth
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import (
     REPEATED,
@@ -61,9 +61,9 @@ def handoff_items(db: sqlite3.Connection, request: ContextRequest, setting: Sett
     rank = next((place for place, session in enumerate(past, 1) if last and session.id == last.session.id), 0)
     stopped = _stopped(request, last, rank, len(past)) if last else []
     shown = [last.handoff] if last and last.handoff else []
-    return stopped + _earlier(
-        request, setting, [handoff for handoff in still_open if handoff not in shown], shown, gone
-    )
+    worthless = without_worth(db, still_open, request, setting)
+    earlier = [handoff for handoff in still_open if handoff not in shown]
+    return stopped + _earlier(request, earlier, shown, gone, worthless)
 
 
 def _leaves_something(valid: ValidSession) -> bool:
@@ -122,10 +122,10 @@ def open_line(handoff: Memory) -> str:
 
 def _earlier(
     request: ContextRequest,
-    setting: Setting,
     handoffs: Sequence[Memory],
     shown: Sequence[Memory],
     gone: Collection[str],
+    worthless: Collection[str],
 ) -> list[Item]:
     """Return a line for each earlier handoff; a handoff that repeats a newer handoff is left out."""
     newer = [StemmedText(handoff.summary) for handoff in shown]
@@ -147,7 +147,7 @@ def _earlier(
                 memory=handoff.id,
                 files=tuple(from_root(handoff.files, request.location.root)) if handoff.origin == "team" else (),
                 is_received=handoff.origin == "team",
-                worth=worth if has_own_worth(handoff, request, setting) else 0.0,
+                worth=0.0 if handoff.id in worthless else worth,
                 order=newest_first(rank, len(handoffs), handoff.last_seen_at, _repeated(shared, len(text)), NO_FLOOR),
             )
         )

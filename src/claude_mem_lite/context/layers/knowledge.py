@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from claude_mem_lite.authors import received_note
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.layers.code_state import (
-    has_own_worth,
     is_asked_for,
     memory_item,
     received_work,
     restored_memories,
     why_never,
     why_unsure,
+    without_worth,
 )
 from claude_mem_lite.context.layers.contradictions import AnnotatedMemory, grouped_items
 from claude_mem_lite.context.layers.layer import FADE, Item
@@ -109,14 +109,14 @@ def _items(
     """Return the eligible memories with their contradictions; for an explanation also all others."""
     by_id = {candidate.memory.id: candidate for candidate in candidates}
     good = [candidate.memory for candidate in candidates if not candidate.left_out]
+    worthless = without_worth(db, good, request, setting)
     places = _places([memory for memory in good if _worth(by_id[memory.id])])
 
     def item(annotated: AnnotatedMemory) -> Item:
         candidate, id_ = by_id[annotated.memory.id], annotated.memory.id
         where = _where(annotated.memory.scope) if with_scopes else ""
         reason = _reason(candidate)
-        is_without = bool(candidate.left_out) or not has_own_worth(candidate.memory, request, setting)
-        worth = 0.0 if is_without else _worth(candidate) * FADE ** places.get(id_, 0)
+        worth = 0.0 if candidate.left_out or id_ in worthless else _worth(candidate) * FADE ** places.get(id_, 0)
         note, dated = annotated.note, annotated.is_dated
         line = memory_item(candidate.memory, verdicts, request, reason, note=note, dated=dated, where=where)
         return replace(line, score=candidate.score, floor=floor, worth=worth, order=_order(candidate))
