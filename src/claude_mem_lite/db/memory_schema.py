@@ -3,7 +3,7 @@
 import sqlite3
 
 from claude_mem_lite.db.memory_schema_first import FIRST_STEPS
-from claude_mem_lite.db.team_schema import m021_team, m022_team_id, m023_team_remarks
+from claude_mem_lite.db.team_schema import m021_team, m022_team_id, m023_team_remarks, m024_own_titles
 
 
 def m008_renames(connection: sqlite3.Connection) -> None:
@@ -308,4 +308,5 @@ STEPS = (
     m021_team,
     m022_team_id,
     m023_team_remarks,
+    m024_own_titles,
 )

@@ -52,6 +52,12 @@ def m023_team_remarks(connection: sqlite3.Connection) -> None:
         select memories.id from memories where memories.origin = 'user' and {_is_shared("memories")}""")
 
 
+def m024_own_titles(connection: sqlite3.Connection) -> None:
+    """Add an index of the titles of own memories: a received memory is compared with these, among any number of
+    received ones."""
+    connection.execute("create index memories_of_own on memories (scope, kind, lower(title)) where origin <> 'team'")
+
+
 def _add_tables(connection: sqlite3.Connection) -> None:
     connection.execute("""
         create table team_device (

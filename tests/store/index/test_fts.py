@@ -296,3 +296,12 @@ def _memory(title: str, location: Location = SHOP, **more: object) -> Memory:
         project=location.project,
     )
     return replace(made, **more)  # type: ignore[arg-type]
+
+
+def test_titles_with_all_words_are_found_in_any_number_newest_first(store: Store) -> None:
+    made = [store.remember(title) for title in ("Lock the file", "File locks for tests", "Lock", "Files")]
+    store.remember("Lock the file", place=OTHER)
+    seqs = fts.with_all(store.db, ["locks", "file"], f"project:{SHOP.project}", 10)
+    found = memories.by_seq(store.db, seqs)
+    assert [found[seq].id for seq in seqs] == [made[1].id, made[0].id]
+    assert fts.with_all(store.db, [], f"project:{SHOP.project}", 10) == []

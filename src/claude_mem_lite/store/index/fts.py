@@ -169,6 +169,12 @@ def naming(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int)
     )
 
 
+def with_all(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int) -> list[int]:
+    """Return the row numbers of memories of a scope with all of these plain words in their title, newest first."""
+    match = f"title : ({' AND '.join(map(ranking.phrase, words))}) AND marks : {filter_tokens.scope_token(scope)}"
+    return _rows(db, match, "rowid desc", limit) if words else []
+
+
 def count_everywhere(db: sqlite3.Connection, word: str, most: int) -> int:
     """Return the number of memories that have a word, counted up to `most`."""
     return ranking.count(db, _INDEX, ranking.phrase(word), most)
