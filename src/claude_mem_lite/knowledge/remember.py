@@ -115,6 +115,16 @@ def reconcile(db: sqlite3.Connection, memory: Memory, turn_key: str, now: dateti
     _safely(db, lambda: _reconcile(db, memory.id, now), turn_key)
 
 
+def add_unseen(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
+    """Store a new memory that nobody has seen here, and reconcile it. Without a contradiction or an error to learn from
+    there is nothing to reconcile: such a memory has no evidence yet."""
+    rivals: list[str] = []
+    _safely(db, lambda: rivals.extend(supersession.ids_contradicting(db, memory)), memory.id)
+    memories.insert(db, memory, now)
+    if rivals or confidence.may_teach(memory):
+        reconcile(db, memory, memory.id, now)
+
+
 def reconcile_turn(
     db: sqlite3.Connection, stored: Sequence[Memory], turn: Turn, branch: str, digest: TurnDigest, now: datetime
 ) -> None:

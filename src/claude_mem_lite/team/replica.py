@@ -5,7 +5,7 @@ replaces a memory of this device, and waits in quarantine if it reads like an or
 `apply` and `retry_parked`."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -60,14 +60,24 @@ def apply(db: sqlite3.Connection, entries: Sequence[Entry], *, seal: Seal | None
     with atomic(db):
         device = tables.device(db)
         shares = {share.key: share for share in tables.shares(db)}
+        last: dict[tuple[str, str], int] = {}
         for entry in entries:
             share = shares.get(entry.project)
             if device is None or share is None:
                 applied.note("unshared")
                 continue
             applied.note(_Application(db, device, share, seal, now).run(entry), share.project)
-            tables.put_cursor(db, entry.project, entry.device, entry.seq)
+            last[entry.project, entry.device] = max(entry.seq, last.get((entry.project, entry.device), 0))
+        _finish(db, applied, last, now)
     return applied
+
+
+def _finish(db: sqlite3.Connection, applied: Applied, last: Mapping[tuple[str, str], int], now: datetime) -> None:
+    """Move the cursors of the logs, and name the projects that received memories."""
+    for (project, device), seq in last.items():
+        tables.put_cursor(db, project, device, seq)
+    for project in applied.projects:
+        sessions.note_project(db, project, now)
 
 
 def retry_parked(db: sqlite3.Connection, *, seal: Seal | None, now: datetime) -> Applied:
@@ -80,6 +90,7 @@ def retry_parked(db: sqlite3.Connection, *, seal: Seal | None, now: datetime) ->
             share = shares.get(head.project)
             if device is not None and share is not None:
                 applied.note(_Application(db, device, share, seal, now).run(_entry(head)), share.project)
+        _finish(db, applied, {}, now)
     return applied
 
 
@@ -228,7 +239,6 @@ class _Application:
             return self._keep(entry, plain, known.id, "duplicate", "duplicate")
         stored = received.store(self.db, memory, self.now)
         tables.drop_marks(self.db, [stored.id])
-        sessions.note_project(self.db, self.share.project, self.now)
         return self._keep(entry, plain, stored.id, "applied", "applied")
 
     def _update(self, entry: Entry, plain: str, body: MemoryBody, local: Memory, before: Head | None) -> Outcome:
