@@ -118,11 +118,21 @@ def reconcile(db: sqlite3.Connection, memory: Memory, turn_key: str, now: dateti
 def add_unseen(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     """Store a new memory that nobody has seen here, and reconcile it. Without a contradiction or an error to learn from
     there is nothing to reconcile: such a memory has no evidence yet."""
-    rivals: list[str] = []
-    _safely(db, lambda: rivals.extend(supersession.ids_contradicting(db, memory)), memory.id)
+    may_matter = _may_matter(db, memory)
     memories.insert(db, memory, now)
-    if rivals or confidence.may_teach(memory):
+    if may_matter:
         reconcile(db, memory, memory.id, now)
+
+
+def _may_matter(db: sqlite3.Connection, memory: Memory) -> bool:
+    """Return whether a new memory may change what is known. No savepoint: reading leaves nothing to take back."""
+    try:
+        return confidence.may_teach(memory) or bool(supersession.ids_contradicting(db, memory))
+    except Exception:  # logged with the id of the memory; reconciliation tries again
+        if not db.in_transaction:
+            raise
+        log.exception("looking for contradictions failed", extra={"memory": memory.id})
+        return True
 
 
 def reconcile_turn(

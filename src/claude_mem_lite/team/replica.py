@@ -55,7 +55,18 @@ class Applied:
 def apply(db: sqlite3.Connection, entries: Sequence[Entry], *, seal: Seal | None, now: datetime) -> Applied:
     """Apply received entries and move the cursors of their logs. An entry that cannot be applied is parked alone.
 
-    Entries of projects that are not shared here are left out, and their cursors stay."""
+    Entries of projects that are not shared here are left out, and their cursors stay. The first attempt has no
+    savepoints, because the word index writes a part of its own at each. If an entry fails, all are applied again, one
+    by one."""
+    try:
+        return _apply_all(db, entries, seal, now, is_careful=False)
+    except (TeamError, sqlite3.IntegrityError):
+        return _apply_all(db, entries, seal, now, is_careful=True)
+
+
+def _apply_all(
+    db: sqlite3.Connection, entries: Sequence[Entry], seal: Seal | None, now: datetime, *, is_careful: bool
+) -> Applied:
     applied = Applied()
     with atomic(db):
         device = tables.device(db)
@@ -66,7 +77,8 @@ def apply(db: sqlite3.Connection, entries: Sequence[Entry], *, seal: Seal | None
             if device is None or share is None:
                 applied.note("unshared")
                 continue
-            applied.note(_Application(db, device, share, seal, now).run(entry), share.project)
+            application = _Application(db, device, share, seal, now, is_careful)
+            applied.note(application.run(entry), share.project)
             last[entry.project, entry.device] = max(entry.seq, last.get((entry.project, entry.device), 0))
         _finish(db, applied, last, now)
     return applied
@@ -109,12 +121,20 @@ class _Application:
     share: Share
     seal: Seal | None
     now: datetime
+    is_careful: bool = True
+    """True to park an entry that fails, False to raise its error in the middle of a transaction."""
 
     def run(self, entry: Entry) -> Outcome:
         """Apply an entry, or park it with a reason."""
         before = team_heads.find(self.db, entry.uid)
         if before is not None and (outcome := self._outcome_of_order(entry, before)):
             return outcome
+        outcome = self._apply_or_park(entry, before) if self.is_careful else self._apply(entry, before)
+        if before is not None and before.order() != entry.order():
+            self._keep_loser(before)
+        return outcome
+
+    def _apply_or_park(self, entry: Entry, before: Head | None) -> Outcome:
         self.db.execute("savepoint team_entry")
         try:
             outcome = self._apply(entry, before)
@@ -125,8 +145,6 @@ class _Application:
             self.db.execute("rollback to team_entry")
             outcome = self._park(entry, before, "bad_body")
         self.db.execute("release team_entry")
-        if before is not None and before.order() != entry.order():
-            self._keep_loser(before)
         return outcome
 
     def _outcome_of_order(self, entry: Entry, before: Head) -> Outcome | None:

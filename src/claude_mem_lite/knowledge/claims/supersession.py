@@ -150,7 +150,7 @@ def _rows_contradicting(db: sqlite3.Connection, memory: Memory) -> list[sqlite3.
     if memory.kind not in REPLACEABLE_KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
         return []
     words = shared_by_rivals(memory.title, is_against=memory.kind == "anti_pattern")
-    seqs = fts.with_all(db, words, memory.scope, 2 * _MAX_CANDIDATES) if words else _candidates(db, memory)
+    seqs = fts.with_most(db, words, memory.scope, 2 * _MAX_CANDIDATES) if words else _candidates(db, memory)
     rows = memory_queries.active_rows(db, memory, seqs, REPLACEABLE_KINDS) if seqs else []
     claim = (memory.kind, memory.title)
     return [
