@@ -171,8 +171,8 @@ def naming(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int)
 
 
 def with_most(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int) -> list[int]:
-    """Return the row numbers of memories with the longest of these plain words in their title, newest first: of a scope,
-    and perhaps a few of others.
+    """Return the row numbers of memories with the longest of these plain words in their title, newest first: those of
+    a scope, and perhaps a few of others.
 
     Each word costs a look into every part of the index, and the scope is the most frequent word of all: it is asked for
     only if many titles match."""
