@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.fake_messages_api import JsonObject
+from tests.support import live_files
 
 COMMAND = Path(sys.executable).parent / "claude-mem-lite"
 WAIT_S = 30
@@ -127,12 +128,7 @@ class Product:
 
     def files_with(self, text: str) -> list[str]:
         """Every file of the home that holds these words, databases and their logs included."""
-        found = []
-        for path in self.home.rglob("*"):
-            with suppress(FileNotFoundError):  # a worker at work takes files of the spool away
-                if path.is_file() and not path.is_symlink() and text.encode() in path.read_bytes():
-                    found.append(str(path.relative_to(self.home)))
-        return sorted(found)
+        return [str(path.relative_to(self.home)) for path in live_files.files_with(self.home, text.encode())]
 
     def end(self) -> None:
         """Leave no worker behind, also after a test that went wrong."""

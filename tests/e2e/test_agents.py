@@ -10,6 +10,7 @@ from tests.e2e.agents import AgentClient, agent_environment, find_program
 from tests.e2e.fake_agent_apis import FakeAgentApi
 from tests.e2e.fake_messages_api import Step, say, use
 from tests.e2e.product import Product
+from tests.support import live_files
 from tests.support.running import cannot
 
 AGENTS = ("codex", "gemini")
@@ -131,8 +132,8 @@ def test_uninstall_leaves_no_trace_in_the_agents_folder(
     agent.run("hello", repo)
 
     folder = Path(agent.environment["HOME"]) / f".{agent.agent}"
-    ours = [one for one in folder.rglob("*") if one.is_file() and one.suffix in (".json", ".toml", ".md")]
-    assert [one.name for one in ours if b"claude_mem_lite" in one.read_bytes()] == []
+    traces = live_files.files_with(folder, b"claude_mem_lite")
+    assert [one.name for one in traces if one.suffix in (".json", ".toml", ".md")] == []
     assert not (folder / "skills" / "claude-mem-lite").exists()
     assert installed.events() == before
     assert installed.waiting() == []

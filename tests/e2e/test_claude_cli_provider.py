@@ -12,6 +12,7 @@ from claude_mem_lite.errors import ModelRefused, ModelUnavailable
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, refuse, say
 from tests.e2e.product import Product
+from tests.support import live_files
 
 REQUEST = TurnRequest("Sell things", (), "Asked:\nWhy is the cart of the shop slow?")
 ANSWER = '```json\n{"memories": [{"kind": "gotcha", "title": "Read the cart once a request", "summary": "s"}]}\n```'
@@ -72,7 +73,8 @@ def test_no_hook_of_ours_sees_the_call(client: Client, api: FakeMessagesApi, mem
 def test_the_call_leaves_no_transcript(client: Client, api: FakeMessagesApi, claude_folder: Path) -> None:
     api.script(QUESTION, say(ANSWER))
     ask(provider(client, api.url), REQUEST)
-    assert [path for path in claude_folder.rglob("*.jsonl") if QUESTION in path.read_text()] == []
+    traces = live_files.files_with(claude_folder, QUESTION.encode())
+    assert [path for path in traces if path.suffix == ".jsonl"] == []
 
 
 def test_an_overloaded_api_is_worth_another_try(client: Client, api: FakeMessagesApi) -> None:

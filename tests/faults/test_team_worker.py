@@ -14,6 +14,7 @@ import pytest
 
 from claude_mem_lite import project_config
 from tests.support.git_repositories import Checkout, make_checkout
+from tests.support.live_files import children
 from tests.support.postgres import Database, PostgresServer, fresh_database, running_server
 from tests.support.running import Answer, Json, Machine, open_machine, payload, processes_with, query, wait_until
 from tests.worker.trigger_events import hooked_in_time
@@ -263,12 +264,6 @@ def waiting(database: Database) -> int:
 
 def connections(database: Database) -> int:
     return len(database.rows(_ACTIVITY))
-
-
-def children(pid: int) -> list[int]:
-    """Return the child processes of a process."""
-    listed = [Path(f"/proc/{pid}/task/{task.name}/children") for task in Path(f"/proc/{pid}/task").iterdir()]
-    return [int(child) for path in listed if path.exists() for child in path.read_text().split()]
 
 
 _ACTIVITY = "select pid from pg_stat_activity where usename = 'cml_ana'"

@@ -12,6 +12,7 @@ from claude_mem_lite.compress.model.request import ask
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.providers import CallLimits
 from tests.compress.model.conftest import REQUEST
+from tests.support import live_files
 from tests.support.running import wait_until
 
 MODEL = "claude-haiku-4-5-20251001"
@@ -181,5 +182,4 @@ def _is_gone(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    status = Path(f"/proc/{pid}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z"
+    return live_files.is_zombie(pid)

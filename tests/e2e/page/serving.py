@@ -16,6 +16,7 @@ from demo import recording
 from demo.machine import COMMAND, Machine
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.support import live_files
 from tests.support.running import wait_until
 
 CHROMIUMS = (
@@ -73,11 +74,7 @@ class Served:
 
     def files_with_token(self) -> list[str]:
         """The files below the machine's root that hold the token."""
-        return [
-            str(path)
-            for path in self.machine.root.rglob("*")
-            if path.is_file() and self.token.encode() in path.read_bytes()
-        ]
+        return [str(path) for path in live_files.files_with(self.machine.root, self.token.encode())]
 
 
 @contextmanager

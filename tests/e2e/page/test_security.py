@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -15,6 +14,7 @@ from demo.machine import CommandFailed
 from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.e2e.page.serving import DECISION, Served, filled_machine, opened, serving, window
+from tests.support import live_files
 from tests.support.running import wait_until
 
 JSON = {"content-type": "application/json"}
@@ -191,8 +191,7 @@ def test_the_token_is_in_no_referrer_address_or_log(browser: Browser, served: Se
     context.close()
     assert served.files_with_token() == []
     assert not any(served.token in line for line in served.printed)
-    commands = [Path(f"/proc/{pid}/cmdline") for pid in os.listdir("/proc") if pid.isdigit()]
-    assert not any(served.token.encode() in path.read_bytes() for path in commands if path.exists())
+    assert not any(served.token.encode() in line for line in live_files.command_lines())
 
 
 def test_a_wrong_link_is_told_what_to_do(browser: Browser, served: Served) -> None:
