@@ -4,21 +4,20 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.fake_messages_api import JsonObject
 from tests.support import live_files
+from tests.support.running import query, wait_until
 
 COMMAND = Path(sys.executable).parent / "claude-mem-lite"
-WAIT_S = 30
+WAIT_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +75,9 @@ class Product:
 
     def inbox(self, session: str | None = None) -> list[InboxRow]:
         """What hooks saw, in order, read from the file: the commands tell numbers only."""
-        address = f"file:{self.home / 'inbox.db'}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True)) as connection:
-            rows = connection.execute("select event, session, status, reason from inbox order by name")
-            # a note that the hook printed a context rendered ahead is no event of the client
-            found = [InboxRow(*row) for row in rows if row[0] != "Rendered"]
+        rows = query(self.home / "inbox.db", "select event, session, status, reason from inbox order by name")
+        # a note that the hook printed a context rendered ahead is no event of the client
+        found = [InboxRow(*row) for row in rows if row[0] != "Rendered"]
         return [row for row in found if session is None or row.session == session]
 
     def events(self, session: str | None = None) -> Counter[str]:
@@ -134,7 +131,8 @@ class Product:
         """Leave no worker behind, also after a test that went wrong."""
         pid = self._last_pid()
         if pid is not None and is_worker(pid):
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
         if COMMAND.exists() and self.home.is_dir():
             subprocess.run(
                 [COMMAND, "worker", "stop"],
@@ -153,14 +151,6 @@ class Product:
             return int((self.home / "worker.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):
             return None
-
-
-def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = WAIT_S) -> None:
-    """Poll until a condition holds; a failure says what was waited for."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {timeout_s} s for {what}"
-        time.sleep(0.02)
 
 
 def is_worker(pid: int) -> bool:

@@ -107,11 +107,11 @@ def test_a_session_is_captured_and_the_next_one_is_given_its_memories(
 def test_the_tools_for_asking_and_the_skill_are_found(
     agent: AgentClient, agent_api: FakeAgentApi, installed: Product, repo: Path
 ) -> None:
-    # Time enough for the server to come up: on a busy machine the first request may go out before it did.
+    # Time enough for the server to come up: on a busy machine requests go out before it did.
     pause = (
-        use("exec_command", cmd="sleep 2") if agent.agent == "codex" else use("run_shell_command", command="sleep 2")
+        use("exec_command", cmd="sleep 1") if agent.agent == "codex" else use("run_shell_command", command="sleep 1")
     )
-    agent_api.script("hello", pause, say("Hello."))
+    agent_api.script("hello", *[pause] * 30, say("Hello."), as_soon_as="memory_search")
     agent.run("hello", repo)
     request = json.dumps(agent_api.requests)
     assert "Long-term memory of earlier sessions" in request
