@@ -136,6 +136,7 @@ def test_a_folder_without_a_remote_cannot_be_shared(members: Members) -> None:
 def test_many_callers_share_one_synchronisation_and_a_killed_worker_leaves_none_behind(members: Members) -> None:
     ana = members.member("ana")
     ana.sync()
+    wait_until(lambda: connections(members.database) == 0, "the connection of the first synchronisation to end")
     answers: list[Json] = []
     callers = [threading.Thread(target=lambda: answers.append(ana.sync())) for _ in range(CALLERS)]
     with members.database.connect() as admin, admin.transaction():
