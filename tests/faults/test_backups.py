@@ -372,7 +372,7 @@ def test_whoever_asks_a_worker_that_has_ended_for_a_backup_is_refused_at_once(ho
     with worked(home) as loop:
         do(home, loop, "count the apples")
     with pytest.raises(MemoryLiteError, match="the worker ends"):
-        loop.backups.make_soon().result(1)
+        loop.backups.make_soon().result(30)
 
 
 # What is no backup.

@@ -143,7 +143,7 @@ def test_a_client_that_cannot_be_run_is_named(tmp_path: Path) -> None:
 def test_one_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
     put_claude(tmp_path / "bin", f"sleep 60 & echo $! $$ >{tmp_path}/pids; wait")
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
-        ask(provider(tmp_path / "bin", timeout_s=2.0), REQUEST)
+        ask(provider(tmp_path / "bin", timeout_s=5.0), REQUEST)
     for pid in map(int, (tmp_path / "pids").read_text().split()):
         wait_until(lambda pid=pid: _is_gone(pid), "the client to be gone")  # type: ignore[misc]
 
@@ -151,7 +151,7 @@ def test_one_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) ->
 def test_what_it_left_running_does_not_outlive_the_call(tmp_path: Path) -> None:
     put_claude(tmp_path / "bin", f"(sleep 60 & echo $! >{tmp_path}/pids)")
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
-        ask(provider(tmp_path / "bin", timeout_s=2.0), REQUEST)
+        ask(provider(tmp_path / "bin", timeout_s=5.0), REQUEST)
     pid = int((tmp_path / "pids").read_text())
     wait_until(lambda: _is_gone(pid), "what the client started to be gone")
 
