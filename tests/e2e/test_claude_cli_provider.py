@@ -13,6 +13,7 @@ from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, refuse, say
 from tests.e2e.product import Product
 from tests.support import live_files
+from tests.support.loopback import dead_port
 
 REQUEST = TurnRequest("Sell things", (), "Asked:\nWhy is the cart of the shop slow?")
 ANSWER = '```json\n{"memories": [{"kind": "gotcha", "title": "Read the cart once a request", "summary": "s"}]}\n```'
@@ -85,10 +86,8 @@ def test_an_overloaded_api_is_worth_another_try(client: Client, api: FakeMessage
 
 
 def test_an_api_that_is_not_there_is_worth_another_try(client: Client) -> None:
-    with FakeMessagesApi() as gone:
-        url = gone.url
-    with pytest.raises(ModelUnavailable):
-        ask(provider(client, url), REQUEST)
+    with dead_port() as port, pytest.raises(ModelUnavailable):
+        ask(provider(client, f"http://127.0.0.1:{port}"), REQUEST)
 
 
 def test_a_client_without_a_login_says_so(client: Client, api: FakeMessagesApi) -> None:
