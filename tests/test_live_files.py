@@ -1,4 +1,4 @@
-"""Tests of `support/live_files.py`: what comes and goes during a walk neither fails it nor hides in it."""
+"""Files and processes of tests: what comes and goes during a walk neither fails it nor hides in it."""
 
 import os
 import stat
