@@ -14,6 +14,7 @@ import pytest
 
 from claude_mem_lite import project_config
 from tests.support.git_repositories import Checkout, make_checkout
+from tests.support.live_files import children
 from tests.support.postgres import Database, PostgresServer, fresh_database, running_server
 from tests.support.running import Answer, Json, Machine, open_machine, payload, processes_with, query, wait_until
 from tests.worker.trigger_events import hooked_in_time
@@ -135,6 +136,7 @@ def test_a_folder_without_a_remote_cannot_be_shared(members: Members) -> None:
 def test_many_callers_share_one_synchronisation_and_a_killed_worker_leaves_none_behind(members: Members) -> None:
     ana = members.member("ana")
     ana.sync()
+    wait_until(lambda: connections(members.database) == 0, "the connection of the first synchronisation to end")
     answers: list[Json] = []
     callers = [threading.Thread(target=lambda: answers.append(ana.sync())) for _ in range(CALLERS)]
     with members.database.connect() as admin, admin.transaction():
@@ -263,12 +265,6 @@ def waiting(database: Database) -> int:
 
 def connections(database: Database) -> int:
     return len(database.rows(_ACTIVITY))
-
-
-def children(pid: int) -> list[int]:
-    """Return the child processes of a process."""
-    listed = [Path(f"/proc/{pid}/task/{task.name}/children") for task in Path(f"/proc/{pid}/task").iterdir()]
-    return [int(child) for path in listed if path.exists() for child in path.read_text().split()]
 
 
 _ACTIVITY = "select pid from pg_stat_activity where usename = 'cml_ana'"
