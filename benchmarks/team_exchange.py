@@ -50,6 +50,23 @@ class LocalHome:
         return work(self.db)
 
 
+@dataclass(slots=True)
+class _TimedHome:
+    """A home that notes the processor time of its longest write."""
+
+    home: LocalHome
+    longest_s: float = 0.0
+
+    def read(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self.home.read()
+
+    def write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        began = time.thread_time()
+        result = self.home.write(work)
+        self.longest_s = max(self.longest_s, time.thread_time() - began)
+        return result
+
+
 @dataclass(frozen=True, slots=True)
 class Exchanged:
     """Time of one synchronisation."""
@@ -58,6 +75,8 @@ class Exchanged:
     seconds: float
     processor_s: float
     """Of this process: without the server, and without waiting for it."""
+    longest_write_s: float
+    """Longest time of the processor in one write: the job thread of a worker does nothing else meanwhile."""
 
     @property
     def a_second(self) -> float:
@@ -95,9 +114,10 @@ def remember_all(local: LocalHome, language: Language, number: int) -> None:
 def exchange(local: LocalHome, address: Address, seconds: float) -> Exchanged:
     """Synchronise once, for at most so many seconds."""
     settings = SyncSettings(StaticTable(), lambda: NOW, lambda: str(uuid.uuid4()), lambda _: False, lambda: None)
+    timed = _TimedHome(local)
     began, processor = time.perf_counter(), time.process_time()
-    counts = synchronise(local, address, settings, Deadline.after(seconds))
-    return Exchanged(counts, time.perf_counter() - began, time.process_time() - processor)
+    counts = synchronise(timed, address, settings, Deadline.after(seconds))
+    return Exchanged(counts, time.perf_counter() - began, time.process_time() - processor, timed.longest_s)
 
 
 def invited(connection: psycopg.Connection[TupleRow], name: str, address: Address) -> Address:
@@ -108,7 +128,8 @@ def invited(connection: psycopg.Connection[TupleRow], name: str, address: Addres
 
 
 def fill_log(connection: psycopg.Connection[TupleRow], author: str, language: Language, number: int) -> str:
-    """Write the log of a device to the server without a client, heads left out; its id."""
+    """Write the log of a device to the server without a client, heads left out; its id. Clients see none of it before
+    `show_log`."""
     device = str(uuid.uuid4())
     row = "insert into claude_mem_lite.devices (id, role, token, synchronised_at) values (%s, %s, 'none', now())"
     connection.execute(row, (device, f"cml_{author}"))
@@ -118,9 +139,18 @@ def fill_log(connection: psycopg.Connection[TupleRow], author: str, language: La
             body = body_text(memory)
             uid = uid_of(author, memory.id, memory.created_at)
             copy.write_row((KEY, device, seq, uid, 1, "put", body, hash_of(body), author, memory.created_at, 1))
-    last = "insert into claude_mem_lite.logs (project, device, last_seq) values (%s, %s, %s)"
-    connection.execute(last, (KEY, device, number))
     return device
+
+
+def show_log(connection: psycopg.Connection[TupleRow], device: str, last: int) -> None:
+    """Let clients see the log of a device up to an entry."""
+    connection.execute(
+        """
+        insert into claude_mem_lite.logs (project, device, last_seq) values (%s, %s, %s)
+        on conflict (project, device) do update set last_seq = excluded.last_seq
+        """,
+        (KEY, device, last),
+    )
 
 
 def body_text(memory: Memory) -> str:

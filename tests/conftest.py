@@ -1,6 +1,7 @@
 """No test sees the developer's own agent, keys or data."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,9 +35,13 @@ _TESTS = Path(__file__).parent
 
 
 def pytest_configure() -> None:
-    """Place the folders of `tmp_path` in memory where it has room."""
+    """Place the folders of `tmp_path` in memory where it has room, and have commands hear Ctrl-C.
+
+    A shell starts what runs in its background deaf to Ctrl-C, with all that this starts."""
     if is_memory_roomy():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -79,7 +79,7 @@ class Config:
     """After how many seconds without events or commands the worker ends. The next hook or command starts it again."""
     provider: str = "rules"
     """Who tells what a turn came to: `rules` without any model, or `anthropic`, `openai`, `claude-cli`. See
-    [models.md](models.md). Nothing is sent to anybody unless this names a model's provider."""
+    [models.md](models.md). Nothing is sent to a model unless this names its provider."""
     model: str = ""
     """The model to ask. Empty is `claude-haiku-4-5-20251001` for `anthropic` and `claude-cli`; `openai` needs one."""
     base_url: str = ""

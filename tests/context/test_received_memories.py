@@ -3,7 +3,7 @@ of the user."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,12 +15,14 @@ from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.failure_hints import known_fixes
 from claude_mem_lite.context.file_hints import about_file
 from claude_mem_lite.context.item_block import BlockItem, block
+from claude_mem_lite.context.order import OUTRANKED
 from claude_mem_lite.context.presets import BALANCED
 from claude_mem_lite.context.prompt.scoring import Match, PromptScore
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import AT_START, is_stated, score
 from claude_mem_lite.context.user_rules import RULE_KINDS, is_users_rule
-from claude_mem_lite.models import Memory, Tally, ToolCall
+from claude_mem_lite.context.value_selection import NOT_WORTH_IT
+from claude_mem_lite.models import Memory, SessionSummary, Tally, ToolCall
 from claude_mem_lite.store import memories
 from tests.support.fakes import NOW, SHOP, Store
 
@@ -176,3 +178,89 @@ def test_an_opened_file_ranks_a_received_memory_below_ones_own(store: Store) -> 
 def test_open_work_of_a_teammate_names_the_author(store: Store) -> None:
     memory = received(store, "Left open: the logout test", kind="handoff", summary="Left open: Freeze the clock.")
     assert line_of(context(store).text, memory).startswith("- [Ana, 3d ago] Left open earlier:")
+
+
+EDITED = SessionSummary(headline="Renewed the tokens", files_edited=(f"{SHOP.root}/{FILE}",))
+EARLIER, LATER = NOW - timedelta(days=5), NOW - timedelta(hours=1)
+
+
+def own_past(store: Store, at: datetime = NOW - timedelta(hours=2)) -> None:
+    """Sessions on one file, so that there is a forecast and the full floor of value."""
+    for number in range(12):
+        summary = replace(EDITED, headline=f"Renewed token {number}")
+        store.session(f"own-{number}", summary, at=at - timedelta(hours=number))
+
+
+def test_a_decision_of_a_teammate_about_other_files_is_not_shown_in_every_session(store: Store) -> None:
+    own_past(store)
+    memory = received(store, "Keep invoices in PostgreSQL", files=("src/invoices.py",), created_at=EARLIER)
+    built = context(store, explained=True)
+    assert memory.id not in built.text
+    (reason,) = {placed.item.left_out for placed in built.left_out if placed.item.memory == memory.id} - {OUTRANKED}
+    assert reason == NOT_WORTH_IT
+
+
+def test_a_decision_of_a_teammate_is_news_to_the_first_session_after_it_came(store: Store) -> None:
+    own_past(store)
+    memory = received(store, "Keep invoices in PostgreSQL", files=("src/invoices.py",), created_at=LATER)
+    assert memory.id in context(store).text
+    store.session("own-next", replace(EDITED, headline="Renewed once more"), at=NOW - timedelta(minutes=30))
+    assert memory.id not in context(store).text
+
+
+def test_a_fix_of_a_teammate_in_other_files_is_no_news(store: Store) -> None:
+    own_past(store)
+    memory = received(store, "Fixed the totals of invoices", kind="bugfix", files=("src/inv.py",), created_at=LATER)
+    assert memory.id not in context(store).text
+
+
+def test_an_old_fix_of_a_teammate_in_files_of_the_coming_work_is_shown(store: Store) -> None:
+    own_past(store)
+    memory = received(store, "Fixed the drift of clocks", kind="bugfix", files=(FILE,), created_at=EARLIER)
+    built = context(store)
+    assert memory.id in built.text
+    (item,) = (item for item in built.items if item.source == memory.id)
+    assert item.reason == "about the coming work, received from Ana's device"
+
+
+def test_of_fixes_of_teammates_in_one_file_one_is_shown(store: Store) -> None:
+    own_past(store)
+    for number in range(9):
+        title = f"Fixed the drift of clock {number} in zone {number * 7}"
+        received(store, title, kind="bugfix", files=(FILE,), created_at=EARLIER)
+    assert context(store).text.count("Ana, 3d ago") == 1
+
+
+def test_a_fix_of_a_teammate_is_shown_beside_ones_own_about_the_same_file(store: Store) -> None:
+    own_past(store)
+    own = store.remember("Renew tokens early since clocks drift", kind="gotcha", files=(FILE,), times_seen=9)
+    theirs = received(store, "Fixed the size of keys", kind="bugfix", files=(FILE,), created_at=EARLIER)
+    text = context(store).text
+    assert own.id in text
+    assert theirs.id in text
+
+
+def test_a_team_changes_no_line_of_ones_own(store: Store) -> None:
+    own_past(store)
+    for number in range(6):
+        title = f"Decided on the shape of part {number} and of {number * 11}"
+        store.remember(title, kind="decision" if number % 2 else "bugfix", files=(FILE,), session=f"own-{number}")
+    alone = context(store).text.splitlines()
+    for number in range(30):
+        kind = "decision" if number % 2 else "bugfix"
+        title = f"Chose the colour of item {number} and of {number * 13}"
+        received(store, title, kind=kind, files=(FILE, f"src/{number}.py"), created_at=LATER)
+    with_team = context(store).text.splitlines()
+    assert any(", Ana, " in line for line in with_team)
+    assert [line for line in with_team if ", Ana, " not in line] == alone
+
+
+def test_without_a_forecast_a_newcomer_gets_what_the_team_decided(store: Store) -> None:
+    memory = received(store, "Keep invoices in PostgreSQL", files=("src/invoices.py",), created_at=EARLIER)
+    assert memory.id in context(store).text
+
+
+def test_a_pinned_memory_of_a_teammate_is_always_shown(store: Store) -> None:
+    own_past(store)
+    memory = received(store, "Keep invoices in PostgreSQL", created_at=EARLIER, pinned=True)
+    assert memory.id in context(store).text

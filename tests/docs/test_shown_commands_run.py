@@ -67,7 +67,7 @@ _ON_A_TERMINAL = re.compile(r"forget --(?:project|session) |uninstall (?:--all )
 # Named in sentences; they are called with an id.
 _NAMES = ("confirm", "edit", "forget", "keep", "pin", "retire", "share", "show", "timeline")
 _OF_QUARANTINE = "quarantine "
-OF_TEAM = re.compile(r"team |(?:share|keep) \w+$")
+OF_TEAM = re.compile(r"team |(?:share|keep) \w+$|search --team ")
 """These need a team: `test_shown_team_commands` runs them."""
 _IN_FRONT = re.compile(r"worker run$|mcp$|ui\b")
 """These go on until they are ended: run as programs of their own."""

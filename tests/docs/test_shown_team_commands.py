@@ -21,7 +21,7 @@ _ORDER = (
     r"team share",
     r"share \w",
     r"team sync",
-    r"team (?:status|repair)",
+    r"team (?:status|repair)|search --team ",
     r"keep \w",
     r"team unshare",
     r"team leave$",

@@ -15,7 +15,7 @@ from tests.e2e.fake_messages_api import JsonObject
 
 PROJECT = Path(__file__).resolve().parents[2]
 TOOLS = "Bash,Write,Edit,Read,Grep,Glob,Agent"
-RUN_TIMEOUT_S = 60
+RUN_TIMEOUT_S = 120
 
 
 def find_binary() -> Path:
@@ -45,6 +45,7 @@ def clean_environment(home: Path, api_url: str) -> dict[str, str]:
         "ANTHROPIC_BASE_URL": api_url,
         "ANTHROPIC_API_KEY": "not-a-key",
         "CLAUDE_CODE_MAX_RETRIES": "0",
+        "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "30000",  # the client ends a plugin's after 1.5 s
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_TELEMETRY": "1",
         "DISABLE_AUTOUPDATER": "1",

@@ -13,12 +13,15 @@ from tests.e2e.product import Product
 from tests.e2e.repositories import make_repo
 
 HERE = Path(__file__).parent
+TIMEOUT_S = 600
+"""Only what hangs takes as long: a test may start six clients, and a busy machine takes half a minute for each."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+            item.add_marker(pytest.mark.timeout(TIMEOUT_S))
 
 
 @pytest.fixture

@@ -16,11 +16,20 @@ from tests.support.loopback import serving
 Json = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The answers to a prompt, step by step; the last one at once when a request has the words `as_soon_as`."""
+
+    prompt_part: str
+    steps: tuple[Step, ...]
+    as_soon_as: str
+
+
 @dataclass(slots=True)
 class FakeAgentApi:
     """The server of both APIs, its scripts and what it was asked. Open with `with`."""
 
-    scripts: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list)
+    scripts: list[Script] = field(default_factory=list)
     requests: list[Json] = field(default_factory=list)
     unscripted: list[str] = field(default_factory=list)
     url: str = ""
@@ -34,9 +43,9 @@ class FakeAgentApi:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def script(self, prompt_part: str, /, *steps: Step) -> None:
-        """How to answer a prompt that contains these words."""
-        self.scripts.append((prompt_part, steps))
+    def script(self, prompt_part: str, /, *steps: Step, as_soon_as: str = "") -> None:
+        """How to answer a prompt that contains these words; the last step comes as soon as a request has others."""
+        self.scripts.append(Script(prompt_part, steps, as_soon_as))
 
     def asked(self, prompt_part: str) -> list[str]:
         """All texts of each request whose last prompt contains these words, oldest first."""
@@ -46,9 +55,10 @@ class FakeAgentApi:
         """The step that is due in the conversation that a request holds."""
         self.requests.append(body)
         prompt, results = _last_prompt(body)
-        for part, steps in reversed(self.scripts):
-            if part in prompt:
-                return steps[min(results, len(steps) - 1)]
+        for script in reversed(self.scripts):
+            if script.prompt_part in prompt:
+                is_last = script.as_soon_as and script.as_soon_as in json.dumps(body)
+                return script.steps[-1 if is_last else min(results, len(script.steps) - 1)]
         self.unscripted.append(prompt)
         return say("Nothing was scripted.")
 

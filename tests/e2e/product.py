@@ -4,20 +4,20 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.fake_messages_api import JsonObject
+from tests.support import live_files
+from tests.support.running import query, wait_until
 
 COMMAND = Path(sys.executable).parent / "claude-mem-lite"
-WAIT_S = 30
+WAIT_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,9 @@ class Product:
 
     def inbox(self, session: str | None = None) -> list[InboxRow]:
         """What hooks saw, in order, read from the file: the commands tell numbers only."""
-        address = f"file:{self.home / 'inbox.db'}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True)) as connection:
-            rows = connection.execute("select event, session, status, reason from inbox order by name")
-            # a note that the hook printed a context rendered ahead is no event of the client
-            found = [InboxRow(*row) for row in rows if row[0] != "Rendered"]
+        rows = query(self.home / "inbox.db", "select event, session, status, reason from inbox order by name")
+        # a note that the hook printed a context rendered ahead is no event of the client
+        found = [InboxRow(*row) for row in rows if row[0] != "Rendered"]
         return [row for row in found if session is None or row.session == session]
 
     def events(self, session: str | None = None) -> Counter[str]:
@@ -127,18 +125,14 @@ class Product:
 
     def files_with(self, text: str) -> list[str]:
         """Every file of the home that holds these words, databases and their logs included."""
-        found = []
-        for path in self.home.rglob("*"):
-            with suppress(FileNotFoundError):  # a worker at work takes files of the spool away
-                if path.is_file() and not path.is_symlink() and text.encode() in path.read_bytes():
-                    found.append(str(path.relative_to(self.home)))
-        return sorted(found)
+        return [str(path.relative_to(self.home)) for path in live_files.files_with(self.home, text.encode())]
 
     def end(self) -> None:
         """Leave no worker behind, also after a test that went wrong."""
         pid = self._last_pid()
         if pid is not None and is_worker(pid):
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
         if COMMAND.exists() and self.home.is_dir():
             subprocess.run(
                 [COMMAND, "worker", "stop"],
@@ -157,14 +151,6 @@ class Product:
             return int((self.home / "worker.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):
             return None
-
-
-def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = WAIT_S) -> None:
-    """Poll until a condition holds; a failure says what was waited for."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {timeout_s} s for {what}"
-        time.sleep(0.02)
 
 
 def is_worker(pid: int) -> bool:

@@ -10,6 +10,7 @@ from tests.e2e.agents import AgentClient, agent_environment, find_program
 from tests.e2e.fake_agent_apis import FakeAgentApi
 from tests.e2e.fake_messages_api import Step, say, use
 from tests.e2e.product import Product
+from tests.support import live_files
 from tests.support.running import cannot
 
 AGENTS = ("codex", "gemini")
@@ -106,11 +107,11 @@ def test_a_session_is_captured_and_the_next_one_is_given_its_memories(
 def test_the_tools_for_asking_and_the_skill_are_found(
     agent: AgentClient, agent_api: FakeAgentApi, installed: Product, repo: Path
 ) -> None:
-    # Time enough for the server to come up: on a busy machine the first request may go out before it did.
+    # Time enough for the server to come up: on a busy machine requests go out before it did.
     pause = (
-        use("exec_command", cmd="sleep 2") if agent.agent == "codex" else use("run_shell_command", command="sleep 2")
+        use("exec_command", cmd="sleep 1") if agent.agent == "codex" else use("run_shell_command", command="sleep 1")
     )
-    agent_api.script("hello", pause, say("Hello."))
+    agent_api.script("hello", *[pause] * 30, say("Hello."), as_soon_as="memory_search")
     agent.run("hello", repo)
     request = json.dumps(agent_api.requests)
     assert "Long-term memory of earlier sessions" in request
@@ -131,8 +132,8 @@ def test_uninstall_leaves_no_trace_in_the_agents_folder(
     agent.run("hello", repo)
 
     folder = Path(agent.environment["HOME"]) / f".{agent.agent}"
-    ours = [one for one in folder.rglob("*") if one.is_file() and one.suffix in (".json", ".toml", ".md")]
-    assert [one.name for one in ours if b"claude_mem_lite" in one.read_bytes()] == []
+    traces = live_files.files_with(folder, b"claude_mem_lite")
+    assert [one.name for one in traces if one.suffix in (".json", ".toml", ".md")] == []
     assert not (folder / "skills" / "claude-mem-lite").exists()
     assert installed.events() == before
     assert installed.waiting() == []

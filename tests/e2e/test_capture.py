@@ -10,7 +10,8 @@ import pytest
 from tests.e2e import story
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, Step, refuse, say, together, use, while_thinking
-from tests.e2e.product import Product, wait_until
+from tests.e2e.product import Product
+from tests.support.running import wait_until
 
 REPORT = (
     "The gateway refuses amounts above 50000 cents because its fraud rule counts them as suspicious. "

@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, JsonObject, refuse, say, use
-from tests.e2e.product import wait_until
+from tests.support.running import wait_until
 
 EVENTS = (
     "SessionStart",
@@ -61,7 +61,7 @@ class Probe:
         self.settings.write_text(json.dumps({"hooks": hooks}))
 
     def _entry(self, event: str, tool_matcher: str) -> JsonObject:
-        command = {"type": "command", "command": f"sh {self.folder}/hook.sh {event}", "timeout": 5}
+        command = {"type": "command", "command": f"sh {self.folder}/hook.sh {event}", "timeout": 30}
         matcher = {"matcher": tool_matcher} if tool_matcher and "Tool" in event else {}
         return {**matcher, "hooks": [command]}
 

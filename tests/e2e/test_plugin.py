@@ -11,10 +11,11 @@ import pytest
 from claude_mem_lite.install import plugin
 from tests.docs.pages import ROOT
 from tests.e2e import story
-from tests.e2e.client import Client
+from tests.e2e.client import RUN_TIMEOUT_S, Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, say, use
-from tests.e2e.product import Product, wait_until
+from tests.e2e.product import Product
 from tests.pipeline.wheels import Tool, build
+from tests.support.running import wait_until
 
 FROM_CHECKOUT = ("--plugin-dir", str(plugin.FOLDER))
 TOOLS = f"mcp__plugin_{plugin.NAME}_claude-mem-lite"
@@ -37,7 +38,7 @@ def manage(client: Client, *arguments: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=RUN_TIMEOUT_S,
     )
     assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
     return done.stdout

@@ -11,6 +11,7 @@ from claude_mem_lite.db import backup_files, recovery_log
 from claude_mem_lite.limits import Limits
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.services import Services
+from tests.support import live_files
 from tests.support.fakes import FakeEmbedder
 from tests.support.patience import PATIENT
 from tests.support.running import leave, query, running_loop, turn
@@ -83,8 +84,9 @@ def told(home: Home) -> str:
 
 def aside(home: Home) -> list[str]:
     """The files that were set aside."""
-    folders = [path for path in home.root.iterdir() if path.name.startswith(("damaged-", "before-restore-"))]
-    return sorted(f"{folder.name.rpartition('-')[0]}/{file.name}" for folder in folders for file in folder.iterdir())
+    found = [path for path in live_files.modes(home.root) if path.parent.parent == home.root]
+    kept = [path for path in found if path.parent.name.startswith(("damaged-", "before-restore-"))]
+    return sorted(f"{path.parent.name.rpartition('-')[0]}/{path.name}" for path in kept)
 
 
 def backup_names(home: Home) -> list[str]:

@@ -37,6 +37,7 @@ from tests.faults.losses import (
     told,
     worked,
 )
+from tests.support import live_files
 from tests.support.running import leave, query, turn, wait_until
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -134,7 +135,7 @@ def test_what_is_forgotten_leaves_the_backups_and_those_without_it_stay(home: Ho
         assert first.exists()
         assert not second.exists()
         assert len(backup_names(home)) == 2, "a new one took its place"
-        assert [path.name for path in home.root.rglob("*") if path.is_file() and holds(path, b"zanzibarium")] == []
+        assert live_files.files_with(home.root, b"zanzibarium") == []
         assert loop.passes.wait_until_idle(30)
     assert query(home.inbox_db, "select count(*) from leaving") == [(0,)]
 
@@ -371,7 +372,7 @@ def test_whoever_asks_a_worker_that_has_ended_for_a_backup_is_refused_at_once(ho
     with worked(home) as loop:
         do(home, loop, "count the apples")
     with pytest.raises(MemoryLiteError, match="the worker ends"):
-        loop.backups.make_soon().result(1)
+        loop.backups.make_soon().result(30)
 
 
 # What is no backup.

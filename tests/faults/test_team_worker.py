@@ -1,6 +1,8 @@
 """Known failures of synchronised memories that concern the worker: projects by folder name, a process per session, an
 excluded project, memory switched off, and a repository that turns sharing on."""
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -12,8 +14,10 @@ import pytest
 
 from claude_mem_lite import project_config
 from tests.support.git_repositories import Checkout, make_checkout
+from tests.support.live_files import children
 from tests.support.postgres import Database, PostgresServer, fresh_database, running_server
-from tests.support.running import Answer, Json, Machine, open_machine, processes_with, query, wait_until
+from tests.support.running import Answer, Json, Machine, open_machine, payload, processes_with, query, wait_until
+from tests.worker.trigger_events import hooked_in_time
 
 SSH, HTTPS, NAMESAKE = "git@github.com:acme/shop.git", "https://github.com/acme/shop", "https://gitlab.com/other/shop"
 FIRST = "Keep invoices in PostgreSQL, because SQLite locked under two writers"
@@ -132,6 +136,7 @@ def test_a_folder_without_a_remote_cannot_be_shared(members: Members) -> None:
 def test_many_callers_share_one_synchronisation_and_a_killed_worker_leaves_none_behind(members: Members) -> None:
     ana = members.member("ana")
     ana.sync()
+    wait_until(lambda: connections(members.database) == 0, "the connection of the first synchronisation to end")
     answers: list[Json] = []
     callers = [threading.Thread(target=lambda: answers.append(ana.sync())) for _ in range(CALLERS)]
     with members.database.connect() as admin, admin.transaction():
@@ -154,6 +159,33 @@ def test_many_callers_share_one_synchronisation_and_a_killed_worker_leaves_none_
         caller.join()
     wait_until(lambda: connections(members.database) == 0, "the connection to end")
     assert processes_with(f"CLAUDE_MEM_LITE_HOME={ana.machine.home.root}") == []
+
+
+def test_while_a_synchronisation_hangs_everything_else_is_answered(members: Members) -> None:
+    ana = members.member("ana")
+    ours = ana.checkout("shop", SSH)
+    ana.remember(FIRST, ours.root)
+    assert ana.share(ours.root).status == 200
+    ana.sync()
+    caller = threading.Thread(target=ask_in_vain, args=(ana,))
+    with members.database.connect() as admin, admin.transaction():
+        admin.execute("lock table claude_mem_lite.devices in access exclusive mode")
+        caller.start()
+        wait_until(lambda: waiting(members.database) == 1, "the synchronisation to come to the lock")
+        ((process,),) = members.database.rows(_ACTIVITY)
+        os.kill(process, signal.SIGSTOP)  # no limit of the server ends the wait any more
+        try:
+            given = payload("SessionStart", "s-1", str(ours.root), source="startup")
+            assert FIRST in hooked_in_time(ana.machine, "SessionStart", given)
+            ana.remember(SECOND, ours.root)
+            found = ana.machine.run("search", "lockfile", cwd=ours.root).stdout
+            assert SECOND in found
+            assert caller.is_alive()
+        finally:
+            os.kill(process, signal.SIGCONT)
+    caller.join()
+    ana.sync()
+    assert members.database.rows("select count(*) from claude_mem_lite.entries") == [(2,)]
 
 
 def test_an_excluded_project_is_neither_shared_nor_synchronised(members: Members) -> None:
@@ -233,12 +265,6 @@ def waiting(database: Database) -> int:
 
 def connections(database: Database) -> int:
     return len(database.rows(_ACTIVITY))
-
-
-def children(pid: int) -> list[int]:
-    """Return the child processes of a process."""
-    listed = [Path(f"/proc/{pid}/task/{task.name}/children") for task in Path(f"/proc/{pid}/task").iterdir()]
-    return [int(child) for path in listed if path.exists() for child in path.read_text().split()]
 
 
 _ACTIVITY = "select pid from pg_stat_activity where usename = 'cml_ana'"

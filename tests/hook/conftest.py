@@ -23,6 +23,16 @@ LAUNCHER = Path(claude_mem_lite.hook.__path__[0]) / "hook.py"
 PYTHON = str(Path(sys.executable).resolve())
 GUARD_S = 60
 """Far longer than anything here takes: a hook that hangs fails its test instead of stopping the run."""
+PATIENT = f"""
+import sys
+sys.path.insert(0, {str(LAUNCHER.parent)!r})
+import kernel
+kernel.ANSWER_WITHIN_S.update(dict.fromkeys(kernel.ANSWER_WITHIN_S, {GUARD_S}))
+kernel.UNKEPT_WITHIN_S = {GUARD_S}
+with open({str(LAUNCHER)!r}) as file:
+    code = compile(file.read(), {str(LAUNCHER)!r}, "exec")
+exec(code, {{"__name__": "__main__", "__file__": {str(LAUNCHER)!r}}})
+"""
 
 
 @dataclass(frozen=True)
@@ -131,13 +141,14 @@ class Hooks:
 
     home: Home
     user: Path
+    launcher: Path = LAUNCHER
 
     def environment(self, **more: str) -> dict[str, str]:
         base = {"PATH": os.environ["PATH"], "HOME": str(self.user), "CLAUDE_MEM_LITE_HOME": str(self.home.root)}
         return {key: value for key, value in (base | more).items() if value}
 
-    def command(self, *arguments: str, python: str = PYTHON, launcher: Path = LAUNCHER) -> list[str]:
-        return [python, "-I", "-S", str(launcher), *arguments]
+    def command(self, *arguments: str, python: str = PYTHON, launcher: Path | None = None) -> list[str]:
+        return [python, "-I", "-S", str(launcher or self.launcher), *arguments]
 
     def run(self, *arguments: str, payload: bytes = b"{}", **environment: str) -> bytes:
         """What the hook printed; it must have ended well and without a word on stderr."""
@@ -187,6 +198,14 @@ def home(user: Path) -> Iterator[Home]:
 @pytest.fixture
 def hooks(home: Home, user: Path) -> Hooks:
     return Hooks(home, user)
+
+
+@pytest.fixture
+def patient(home: Home, user: Path) -> Hooks:
+    """Hooks that wait for their answer as long as it takes: tests of answers are not about how soon they come."""
+    launcher = user / "patient.py"
+    launcher.write_text(PATIENT)
+    return Hooks(home, user, launcher)
 
 
 @pytest.fixture

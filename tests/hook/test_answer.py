@@ -31,24 +31,24 @@ def raw(answer: bytes) -> Answer:
 
 
 @pytest.mark.parametrize("event", ANSWERED)
-def test_the_answer_is_printed_exactly(hooks: Hooks, listen: Listen, event: str) -> None:
+def test_the_answer_is_printed_exactly(patient: Hooks, listen: Listen, event: str) -> None:
     listen(reply("200 OK", BODY))
-    assert hooks.run(event) == BODY
+    assert patient.run(event) == BODY
 
 
 TOOL_CALL = b'{"tool_name": "%b", "tool_response": {"stdout": "%b"}}'
 
 
 @pytest.mark.parametrize("tool", FILE_TOOLS)
-def test_the_answer_to_a_call_that_opened_a_file_is_printed(hooks: Hooks, listen: Listen, tool: str) -> None:
+def test_the_answer_to_a_call_that_opened_a_file_is_printed(patient: Hooks, listen: Listen, tool: str) -> None:
     listen(reply("200 OK", BODY))
-    assert hooks.run("PostToolUse", payload=TOOL_CALL % (tool.encode(), b"")) == BODY
+    assert patient.run("PostToolUse", payload=TOOL_CALL % (tool.encode(), b"")) == BODY
 
 
 @pytest.mark.parametrize("told", [b"1 failed, 2 passed", b"ERROR: no such table", b"thread panicked", b"not ok 1"])
-def test_the_answer_to_a_command_that_may_have_failed_is_printed(hooks: Hooks, listen: Listen, told: bytes) -> None:
+def test_the_answer_to_a_command_that_may_have_failed_is_printed(patient: Hooks, listen: Listen, told: bytes) -> None:
     listen(reply("200 OK", BODY))
-    assert hooks.run("PostToolUse", payload=TOOL_CALL % (b"Bash", told)) == BODY
+    assert patient.run("PostToolUse", payload=TOOL_CALL % (b"Bash", told)) == BODY
 
 
 @pytest.mark.parametrize("tool", [b"Bash", b"Grep", b"mcp__tracker__get"])
@@ -58,12 +58,12 @@ def test_nobody_waits_where_there_is_nothing_to_tell(hooks: Hooks, listen: Liste
     until(lambda: worker.lines == ["POST /hook/PostToolUse HTTP/1.1"])
 
 
-def test_for_calls_of_other_agents_it_waits_whatever_they_call_their_tools(hooks: Hooks, listen: Listen) -> None:
+def test_for_calls_of_other_agents_it_waits_whatever_they_call_their_tools(patient: Hooks, listen: Listen) -> None:
     listen(reply("200 OK", BODY))
-    assert hooks.run("PostToolUse", "gemini", payload=TOOL_CALL % (b"read_file", b"")) == BODY
+    assert patient.run("PostToolUse", "gemini", payload=TOOL_CALL % (b"read_file", b"")) == BODY
 
 
-def test_a_large_answer_in_many_parts_is_printed_whole(hooks: Hooks, listen: Listen) -> None:
+def test_a_large_answer_in_many_parts_is_printed_whole(patient: Hooks, listen: Listen) -> None:
     body = b"x" * 300_000
 
     def send(connection: socket.socket, request: Request) -> None:
@@ -72,13 +72,13 @@ def test_a_large_answer_in_many_parts_is_printed_whole(hooks: Hooks, listen: Lis
                 connection.sendall(part)
 
     listen(send)
-    assert hooks.run("SessionStart") == body
+    assert patient.run("SessionStart") == body
 
 
-def test_the_request_names_the_event_and_the_kept_file(hooks: Hooks, listen: Listen) -> None:
+def test_the_request_names_the_event_and_the_kept_file(patient: Hooks, listen: Listen) -> None:
     worker = listen(reply("204 No Content", b""))
-    hooks.run("PostToolUse", payload=b"payload")
-    (file,) = hooks.kept()
+    patient.run("PostToolUse", payload=b"payload")
+    (file,) = patient.kept()
     (request,) = worker.requests
     assert request.line == "POST /hook/PostToolUse HTTP/1.1"
     assert request.headers == {
@@ -89,7 +89,7 @@ def test_the_request_names_the_event_and_the_kept_file(hooks: Hooks, listen: Lis
     }
 
 
-def test_the_payload_is_kept_before_the_worker_is_told(hooks: Hooks, home: Home, listen: Listen) -> None:
+def test_the_payload_is_kept_before_the_worker_is_told(patient: Hooks, home: Home, listen: Listen) -> None:
     seen: list[bytes] = []
 
     def look(connection: socket.socket, request: Request) -> None:
@@ -97,13 +97,13 @@ def test_the_payload_is_kept_before_the_worker_is_told(hooks: Hooks, home: Home,
         connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
 
     listen(look)
-    hooks.run("PostToolUse", payload=b"payload")
+    patient.run("PostToolUse", payload=b"payload")
     assert seen == [b"payload"]
 
 
-def test_a_printed_answer_is_confirmed_on_the_same_connection(hooks: Hooks, listen: Listen) -> None:
+def test_a_printed_answer_is_confirmed_on_the_same_connection(patient: Hooks, listen: Listen) -> None:
     worker = listen(reply("200 OK", BODY))
-    hooks.run("UserPromptSubmit")
+    patient.run("UserPromptSubmit")
     worker.stop()
     first, second = worker.requests
     assert second.line == "POST /hook/printed HTTP/1.1"
@@ -232,16 +232,16 @@ def test_a_worker_whose_queue_is_full_is_not_waited_for_beyond_the_deadline(
     assert sys.platform != "linux" or not home.start_lock.exists()
 
 
-def test_a_place_in_the_queue_that_becomes_free_in_time_is_taken(hooks: Hooks, home: Home) -> None:
+def test_a_place_in_the_queue_that_becomes_free_in_time_is_taken(patient: Hooks, home: Home) -> None:
     home.make()
     with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as other:
         listener.bind(str(home.socket))
         listener.listen(0)
         other.connect(str(home.socket))
-        hook = hooks.start("SessionStart")
+        hook = patient.start("SessionStart")
         assert hook.stdin
         hook.stdin.close()
-        until(lambda: bool(hooks.kept()))
+        until(lambda: bool(patient.kept()))
         listener.accept()[0].close()
         connection, _ = listener.accept()
         with connection:
@@ -259,13 +259,13 @@ def test_a_socket_that_is_a_plain_file_does_no_harm(hooks: Hooks, home: Home) ->
 
 
 def test_a_home_whose_path_is_too_long_for_a_socket_is_reached(
-    hooks: Hooks, home: Home, user: Path, listen: Listen
+    patient: Hooks, home: Home, user: Path, listen: Listen
 ) -> None:
     listen(reply("200 OK", BODY))
     long = user.joinpath(*["d" * 50] * 4)
     long.parent.mkdir(parents=True)
     home.root.rename(long)
-    assert hooks.run("PostToolUse", CLAUDE_MEM_LITE_HOME=str(long)) == BODY
+    assert patient.run("PostToolUse", CLAUDE_MEM_LITE_HOME=str(long)) == BODY
     long.rename(home.root)
 
 
@@ -297,12 +297,12 @@ def test_nothing_is_confirmed_when_stdout_is_closed(hooks: Hooks, listen: Listen
     assert [file.read_bytes() for file in hooks.kept()] == [b""]
 
 
-def test_an_answer_larger_than_a_pipe_that_does_not_block_is_printed_whole(hooks: Hooks, listen: Listen) -> None:
+def test_an_answer_larger_than_a_pipe_that_does_not_block_is_printed_whole(patient: Hooks, listen: Listen) -> None:
     listen(reply("200 OK", b"x" * 500_000))
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     with subprocess.Popen(
-        hooks.command("SessionStart"), stdin=subprocess.DEVNULL, stdout=writing, env=hooks.environment()
+        patient.command("SessionStart"), stdin=subprocess.DEVNULL, stdout=writing, env=patient.environment()
     ):
         os.close(writing)
         with open(reading, "rb") as out:
@@ -310,11 +310,11 @@ def test_an_answer_larger_than_a_pipe_that_does_not_block_is_printed_whole(hooks
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_polite_signal_does_not_stop_what_has_begun(hooks: Hooks, listen: Listen, number: int) -> None:
+def test_a_polite_signal_does_not_stop_what_has_begun(patient: Hooks, listen: Listen, number: int) -> None:
     def interrupt(connection: socket.socket, request: Request) -> None:
         if "printed" not in request.line:
             os.kill(int(request.headers["X-Spool"].split("-")[1]), number)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 
     listen(interrupt)
-    assert hooks.run("SessionStart") == b"{}"
+    assert patient.run("SessionStart") == b"{}"

@@ -123,13 +123,15 @@ def test_a_full_home_with_its_lock_at_hand_still_starts_no_worker(hooks: Hooks, 
     assert home.start_lock.read_bytes() == b""
 
 
-def test_the_worker_is_told_the_name_of_an_event_in_a_fallback_place(hooks: Hooks, home: Home, listen: Listen) -> None:
+def test_the_worker_is_told_the_name_of_an_event_in_a_fallback_place(
+    patient: Hooks, home: Home, listen: Listen
+) -> None:
     worker = listen(reply("204 No Content", b""))
     home.spool_new.rmdir()
     home.spool_tmp.rmdir()
     home.spool_new.parent.rmdir()
     home.spool_new.parent.touch()
-    hooks.run("PostToolUse", payload=b"kept")
+    patient.run("PostToolUse", payload=b"kept")
     (file,) = home.fallback_spools()[0].iterdir()
     assert worker.requests[0].headers["X-Spool"] == file.name
     assert worker.requests[0].body == b""
@@ -137,7 +139,7 @@ def test_the_worker_is_told_the_name_of_an_event_in_a_fallback_place(hooks: Hook
 
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse"])
 def test_the_payload_goes_to_the_worker_when_it_can_be_kept_nowhere(
-    hooks: Hooks, home: Home, listen: Listen, event: str
+    patient: Hooks, home: Home, listen: Listen, event: str
 ) -> None:
     worker = listen(reply("200 OK", b"{}"))
     for folder in (home.spool_new, home.spool_tmp, home.spool_new.parent):
@@ -147,7 +149,7 @@ def test_the_payload_goes_to_the_worker_when_it_can_be_kept_nowhere(
         if place.parent.is_dir():
             place.touch()
     payload = b'{"text": "%b"}' % (b"x" * 1_000_000)
-    assert hooks.run(event, payload=payload) == (b"{}" if event == "PostToolUse" else b"")
+    assert patient.run(event, payload=payload) == (b"{}" if event == "PostToolUse" else b"")
     (request,) = worker.requests
     assert request.body == payload
     assert "X-Spool" not in request.headers

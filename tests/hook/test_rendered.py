@@ -94,12 +94,12 @@ def test_a_worker_that_dies_while_it_answers_is_replaced_by_it(
 
 @pytest.mark.parametrize("status", ["204 No Content", "500 Internal Server Error"])
 def test_a_worker_that_has_nothing_to_say_is_believed(
-    hooks: Hooks, home: Home, folder: Path, listen: Callable[[Answer], Worker], status: str
+    patient: Hooks, home: Home, folder: Path, listen: Callable[[Answer], Worker], status: str
 ) -> None:
     render(home, folder)
     listen(reply(status, b""))
-    assert hooks.run("SessionStart", payload=start(folder)) == b""
-    assert len(hooks.kept()) == 1
+    assert patient.run("SessionStart", payload=start(folder)) == b""
+    assert len(patient.kept()) == 1
 
 
 def test_a_resumed_session_is_given_nothing(hooks: Hooks, home: Home, folder: Path) -> None:

@@ -241,9 +241,9 @@ def test_a_relative_worker_link_is_read_from_the_home(hooks: Hooks, home: Home, 
     assert len(records(home)) == 1
 
 
-def test_a_session_start_waits_for_the_worker_it_started(hooks: Hooks, home: Home, user: Path) -> None:
+def test_a_session_start_waits_for_the_worker_it_started(patient: Hooks, home: Home, user: Path) -> None:
     link_worker(home, user, ANSWERING)
-    assert hooks.run("SessionStart") == b"{}"
+    assert patient.run("SessionStart") == b"{}"
     assert attempts(home) == "1"
 
 

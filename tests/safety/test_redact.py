@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.safety.redact import redact, redact_json
+from claude_mem_lite.safety.redact import is_untouched, redact, redact_json
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -377,3 +377,22 @@ def test_headers_are_found_by_their_keys() -> None:
             "Accept": "*/*",
         }
     }
+
+
+LINES = st.lists(st.one_of(*TOKENS.values(), st.text(max_size=20), st.sampled_from(["-u", "--password", "admin:a1b2"])))
+
+
+@given(LINES, LINES)
+@settings(max_examples=300, deadline=None)
+def test_what_is_called_untouched_stays_as_it_is(texts: list[str], lines: list[str]) -> None:
+    if is_untouched(texts, [lines]):
+        assert redact_json({"texts": [{"text": text} for text in texts], "lines": lines}) == {
+            "texts": [{"text": text} for text in texts],
+            "lines": lines,
+        }
+
+
+def test_plain_texts_are_untouched_and_secrets_and_flags_are_not() -> None:
+    assert is_untouched(["Use pnpm in web/package.json"], [["Checked by tests/test_web.py"]])
+    assert not is_untouched(["ghp_" + "a1B2" * 9], [])
+    assert not is_untouched([], [["-u", "admin:a1b2"]])

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Memory
+from claude_mem_lite.models import Memory, SymbolChange
 from claude_mem_lite.store import memories, retirements, team, team_heads
 from claude_mem_lite.store.team import Device, LogKey, LogRow, Share
 from claude_mem_lite.store.team_heads import Head
 from tests.support.fakes import NOW, SHOP, Store
 
 SHARE = Share(SHOP.project, "example.org/me/shop", "k" * 32, handoffs=True, shared_at=NOW)
+BLOG = replace(SHOP, project="example.org/me/blog")
 ROW = LogRow("k" * 32, "device-a", 1, "ana:1", 1, "put", "{}", "h", NOW, "aaaa")
 HEAD = Head("ana:1", "k" * 32, "device-a", 1, 1, "put", "h", "{}", "ana", NOW, 1, "aaaa", "own")
 
@@ -71,7 +72,14 @@ def test_a_confirmed_push_marks_sent_and_refused_entries(store: Store) -> None:
 
 def test_a_new_memory_of_a_shared_project_is_marked_and_no_other_one(shop: Store) -> None:
     made = shop.remember("Use pnpm")
-    shop.remember("Use hugo", place=replace(SHOP, project="example.org/me/blog"))
+    shop.remember("Use hugo", place=BLOG)
+    assert marks(shop) == [made.id]
+
+
+def test_a_memory_made_elsewhere_that_holds_in_a_shared_project_is_marked(shop: Store) -> None:
+    made = shop.remember("Use hugo", place=BLOG)
+    assert marks(shop) == []
+    rewrite(shop, made, scope=f"project:{SHOP.project}")
     assert marks(shop) == [made.id]
 
 
@@ -93,7 +101,14 @@ def test_a_memory_is_marked_in_the_transaction_that_changes_it(shop: Store) -> N
         {"status": "retired"},
         {"scope": "universal"},
         {"project": "blog", "scope": "project:blog"},
+        {"summary": "npm broke the hooks"},
+        {"facts": ("react 18 and 19 were both there",)},
         {"files": ("a.py",)},
+        {"symbols": (SymbolChange("a.py", "load", "modified"),)},
+        {"anchors": ("code:1:2:a.py::load",)},
+        {"branch": "topic"},
+        {"commit": "abc"},
+        {"superseded_by": "bbbb"},
         {"kind": "note"},
         {"origin": "user"},
     ],

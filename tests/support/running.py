@@ -32,6 +32,7 @@ from claude_mem_lite.worker.composition import open_loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.shutdown import Package
+from tests.support import live_files
 from tests.support.folders_in_memory import IN_MEMORY, is_memory_roomy
 from tests.support.fork_server import ForkedWorker, fork_worker
 from tests.support.patience import PATIENT
@@ -218,8 +219,21 @@ class Machine:
         self.reap()
 
     def worker_pid(self) -> int:
-        wait_until(lambda: self.view.worker_pid.is_file() and bool(self.view.worker_pid.read_text()), "a pid")
-        return int(self.view.worker_pid.read_text())
+        """Return the process that is noted as the worker, once one is."""
+        found: list[int] = []
+
+        def is_noted() -> bool:
+            found.extend(self._noted_pids())
+            return bool(found)
+
+        wait_until(is_noted, "a pid")
+        return found[0]
+
+    def _noted_pids(self) -> list[int]:
+        try:
+            return [int(pid) for pid in self.view.worker_pid.read_text().split()]
+        except FileNotFoundError:
+            return []
 
     def is_served(self) -> bool:
         """Whether a worker has this home, by its lock."""
@@ -274,7 +288,8 @@ class Machine:
     def log_lines(self) -> list[Json]:
         lines: list[Json] = []
         for path in sorted(self.view.root.glob("worker.log*"), reverse=True):
-            lines += [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            written, _, _ = path.read_text("utf-8").rpartition("\n")  # the last line may be half there
+            lines += [json.loads(line) for line in written.splitlines()]
         return lines
 
     def workers_started(self) -> int:
@@ -282,8 +297,7 @@ class Machine:
 
     def files_with(self, words: str) -> list[str]:
         """The files of the home that hold these words, databases and their logs included."""
-        found = [path for path in self.view.root.rglob("*") if path.is_file() and not path.is_symlink()]
-        return sorted(path.name for path in found if words.encode() in path.read_bytes())
+        return sorted(path.name for path in live_files.files_with(self.view.root, words.encode()))
 
     # The end.
 
@@ -309,8 +323,8 @@ class Machine:
         """Kill the worker and all that has this home in its environment; whether there was any."""
         found = set(processes_with(f"CLAUDE_MEM_LITE_HOME={self.home.root}"))
         found |= {process.pid for process in self.workers if process.poll() is None}  # no such variable in a fork
-        if self.is_served() and self.view.worker_pid.is_file():
-            found |= {int(pid) for pid in self.view.worker_pid.read_text().split()}
+        if self.is_served():
+            found |= set(self._noted_pids())
         for pid in found:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

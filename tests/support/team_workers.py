@@ -30,6 +30,10 @@ class Member:
         done = self.machine.run(*words, "--json", cwd=self.checkout, status=status)
         return json.loads(done.stdout)
 
+    def said(self, *words: str) -> str:
+        """Run a command in the checkout and return what it prints."""
+        return self.machine.run(*words, cwd=self.checkout).stdout
+
     def remember(self, kind: str, text: str) -> str:
         """Store a memory of the project and return its id."""
         stored = self.machine.post("/api/memories", {"kind": kind, "text": text, "cwd": str(self.checkout)})

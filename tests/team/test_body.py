@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from claude_mem_lite.compress.compose.facts import answer_line
+from claude_mem_lite.compress.toolcalls.steps import Answered
 from claude_mem_lite.models import MAX_ANCHORS, MAX_FACTS, MAX_FILES, Memory, SymbolChange
 from claude_mem_lite.team.body import (
     FIELDS,
@@ -52,6 +54,11 @@ def made(memory: Memory = MEMORY) -> dict[str, object]:
     assert body is not None
     value: dict[str, object] = json.loads(body)
     return value
+
+
+def test_choices_of_the_user_are_left_out_of_a_body() -> None:
+    answer = answer_line(Answered("Does the plan of ana look right?", "Skip the dashboard"), 80)
+    assert made(replace(MEMORY, facts=("Commit abc123", answer)))["facts"] == ["Commit abc123"]
 
 
 def test_a_body_has_the_fields_of_the_protocol_and_no_others() -> None:

@@ -16,6 +16,7 @@ from claude_mem_lite.team.members import members
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.server_schema import set_up
 from tests.support.database_front import Authority, database_front
+from tests.support.loopback import dead_port
 from tests.support.postgres import NOW, Database
 from tests.support.team_members import entry, invited, joined, outgoing
 
@@ -109,9 +110,8 @@ def test_a_variable_of_libpq_does_not_lead_to_another_server(
 
 
 def test_a_dead_port_is_unreachable() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    assert _code(lambda: _open(parse_address(f"postgresql://ana:x@127.0.0.1:{port}/team"))) == "unreachable"
+    with dead_port() as port:
+        assert _code(lambda: _open(parse_address(f"postgresql://ana:x@127.0.0.1:{port}/team"))) == "unreachable"
 
 
 def test_a_missing_socket_is_unreachable(tmp_path: Path) -> None:

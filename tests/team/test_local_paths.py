@@ -34,6 +34,9 @@ PATHS = LocalPaths("/srv/people/ana", ("/srv/people/ana/shop", "/code/shop"))
         ("/srv/people/ana/shop/src/a.py", "src/a.py"),
         ("cd /srv/people/ana/shop", "cd ."),
         ("/code/shop/src/a.py and /code/shopping", "src/a.py and /code/shopping"),
+        (".claude/worktrees/fix-login/src/a.py", "src/a.py"),
+        ("in /code/shop/.claude/worktrees/fix-login/src/a.py:12", "in src/a.py:12"),
+        (".worktrees/fix-login/src/a.py", "src/a.py"),
     ],
 )
 def test_a_home_is_cut_and_a_checkout_made_relative(text: str, cut: str) -> None:
@@ -48,6 +51,7 @@ def test_a_home_is_cut_and_a_checkout_made_relative(text: str, cut: str) -> None
         "GET /users/12 answers 404",
         "/etc/hosts and /usr/lib/python3",
         "a/root/b",
+        "docs/.claude/worktrees/x/y and .claude/worktrees",
         "the ratio is 3/4",
         "100% sure",
     ],

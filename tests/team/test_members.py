@@ -1,6 +1,7 @@
 """Tests of `team/members.py`: what an invitation allows and what a revocation ends, tried with the psql program."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -12,6 +13,7 @@ from claude_mem_lite.team.reasons import TeamError
 from tests.support.postgres import Database, PostgresServer, fresh_database, psql
 from tests.support.team_members import SECRET, SHOP, connected, entry, invited, joined, outgoing
 
+BY_MEANING = "select uid from claude_mem_lite.search_vectors(array_fill(0.1::real, array[256]), 10)"
 TABLES = ("team", "members", "projects", "grants", "devices", "logs", "entries", "heads")
 
 
@@ -31,12 +33,18 @@ def _plant(database: Database, name: str) -> None:
     with joined(database, name, SECRET, SHOP) as server:
         secret = entry(1, "hidden", author=name, project=SECRET, body="treasure")
         public = entry(1, "open", author=name, body="common")
-        server.push(outgoing(secret, public), f"{name}-device", "token-0", "token-1")
+        sent = [replace(one, vector=[0.1] * 256) for one in outgoing(secret, public)]
+        server.push(sent, f"{name}-device", "token-0", "token-1")
 
 
 def test_a_member_reads_granted_projects_with_psql(reader: Address) -> None:
     result = psql(reader, "select body from claude_mem_lite.entries")
     assert (result.returncode, result.stdout.split()) == (0, ["common"])
+
+
+@pytest.mark.parametrize("query", ["select uid from claude_mem_lite.search_words('common', 10)", BY_MEANING])
+def test_a_member_searches_granted_projects_with_psql(reader: Address, query: str) -> None:
+    assert psql(reader, query).stdout.split() == ["wim:open"]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +58,7 @@ def test_a_member_reads_granted_projects_with_psql(reader: Address) -> None:
         "select * from claude_mem_lite.members where role <> current_user",
         "select * from claude_mem_lite.devices where role <> current_user",
         "select * from claude_mem_lite.search_words('treasure', 10)",
-        "select * from claude_mem_lite.search_vectors(array_fill(0.1::real, array[256]), 10) where uid = 'wim:hidden'",
+        f"{BY_MEANING} where uid <> 'wim:open'",
         "set role claude_mem_lite_member; select * from claude_mem_lite.entries",
     ],
 )
@@ -118,6 +126,29 @@ def test_a_member_cannot_write_as_another_member_or_device(reader: Address, valu
 
 
 @pytest.mark.parametrize(
+    "values",
+    [
+        "('{shop}', 'wim:new', 1, 'rita-device', 9, 'put', 'wim')",
+        "('{shop}', 'wim:new', 1, 'rita-device', 9, 'put', 'rita')",
+        "('{shop}', 'rita:new', 1, 'wim-device', 9, 'put', 'rita')",
+        "('{secret}', 'rita:new', 1, 'rita-device', 9, 'put', 'rita')",
+    ],
+)
+def test_a_member_cannot_put_a_head_in_the_name_of_another(reader: Address, values: str) -> None:
+    columns = "project, uid, rev, device, seq, op, author"
+    row = values.format(shop=SHOP, secret=SECRET)
+    result = psql(reader, f"insert into claude_mem_lite.heads ({columns}) values {row}")
+    assert "row-level security" in result.stderr
+
+
+@pytest.mark.parametrize("values", ["('{shop}', 'no-device', 9)", "('{secret}', 'rita-device', 9)"])
+def test_a_member_cannot_begin_a_log_of_another_device_or_project(reader: Address, values: str) -> None:
+    row = values.format(shop=SHOP, secret=SECRET)
+    result = psql(reader, f"insert into claude_mem_lite.logs (project, device, last_seq) values {row}")
+    assert "row-level security" in result.stderr
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "update claude_mem_lite.entries set body = null",
@@ -149,6 +180,15 @@ def test_a_revoked_member_cannot_log_in_with_psql(database: Database) -> None:
     result = psql(address, "select 1")
     assert result.returncode != 0
     assert result.stdout == ""
+
+
+def test_a_revoked_member_has_neither_grants_nor_the_rights_of_members(database: Database) -> None:
+    invited(database, "ana")
+    with database.connect() as connection:
+        assert revoke(connection, "ana")
+    rights = "pg_has_role('cml_ana', 'claude_mem_lite_member', 'member'), rolcanlogin"
+    assert database.rows(f"select {rights} from pg_roles where rolname = 'cml_ana'") == [(False, False)]
+    assert database.rows("select project from claude_mem_lite.grants where role = 'cml_ana'") == []
 
 
 def test_a_revocation_ends_running_connections(database: Database) -> None:

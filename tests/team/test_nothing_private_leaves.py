@@ -1,17 +1,23 @@
 """Tests of `team/outbox.py`, `team/policy.py`, `team/body.py` and `team/local_paths.py` together: of a planted set of
-secrets, paths, prompts, preferences, private and foreign memories, nothing reaches the log."""
+secrets, paths, prompts, preferences, private and foreign memories, nothing reaches the log of the device, the traffic,
+the team's database or the log of its server."""
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Kind, Origin
+from claude_mem_lite.models import Kind, Memory, Origin
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.ids import short_id
+from tests.support.database_front import database_front
 from tests.support.fakes import NOW, Store
 from tests.support.generated_secrets import generated_secrets
+from tests.support.postgres import Database
 from tests.support.team_homes import TeamHome
+from tests.support.team_sync import team_on
 
 FIELDS = ("title", "summary", "facts", "tags", "branch")
 NAMES = ("ana", "kowalski", "jdoe", "svc-build")
@@ -84,15 +90,31 @@ def planted_set() -> list[Planted]:
     return [*_secrets(), *_paths(), *_prompts(), *_kept()]
 
 
+def plant(db: sqlite3.Connection, like: Memory, planted: Sequence[Planted]) -> None:
+    """Store the planted memories behind the back of the first redaction."""
+    with atomic(db):
+        for number, item in enumerate(planted):
+            plain = replace(like, id=short_id("planted", str(number)), title=f"Matter {number} of the shop")
+            memories.insert(db, replace(plain, **item.values), NOW)  # type: ignore[arg-type]
+
+
+def leaked(planted: Sequence[Planted], text: str) -> set[str]:
+    return {item.mark for item in planted if item.mark in text}
+
+
+def everything_on(database: Database) -> str:
+    """All rows of all tables of the team."""
+    names = database.rows("select tablename from pg_tables where schemaname = 'claude_mem_lite'")
+    rows = [row for (name,) in names for row in database.rows(f"select t::text from claude_mem_lite.{name} t")]
+    return "\n".join(text for (text,) in rows)
+
+
 def test_nothing_of_the_planted_set_reaches_the_log_or_the_preview(store: Store) -> None:
     planted = planted_set()
     assert len(planted) >= 200
     home = TeamHome(store, "member", "device-m", handoffs=True)
     shared = home.decide("Use pnpm for the shop")
-    with atomic(home.db):
-        for number, item in enumerate(planted):
-            plain = replace(shared, id=short_id("planted", str(number)), title=f"Matter {number} of the shop")
-            memories.insert(home.db, replace(plain, **item.values), NOW)  # type: ignore[arg-type]
+    plant(home.db, shared, planted)
     assert len(home.titles()) == len(planted) + 1
     shown = "\n".join(item.body for item in home.preview().would_send)
     while home.fill():
@@ -100,8 +122,31 @@ def test_nothing_of_the_planted_set_reaches_the_log_or_the_preview(store: Store)
     rows = home.db.execute("select body, uid from team_log").fetchall()
     log = "\n".join(f"{row['body']} {row['uid']}" for row in rows)
     assert shared.title in log
-    leaked = {item.mark for item in planted if item.mark in log or item.mark in shown}
-    assert leaked == set()
+    assert leaked(planted, log + shown) == set()
+
+
+def test_nothing_of_the_planted_set_is_in_the_traffic_the_database_or_its_log(
+    database: Database, tmp_path: Path
+) -> None:
+    planted = planted_set()
+    with database.connect() as connection:
+        for setting in ("log_statement = 'all'", "log_min_messages = 'info'", "log_parameter_max_length = -1"):
+            connection.execute(f"alter database {database.name} set {setting}".encode())
+    written = (database.server.folder / "log").stat().st_size
+    with team_on(database, tmp_path) as team, database_front(database.server.port) as front:
+        home = team.home("member")
+        home.address = replace(home.address, port=front.port)
+        shared = home.team.decide("Use pnpm for the shop")
+        plant(home.db, shared, planted)
+        assert home.sync().pushed > len(NAMES)
+        assert home.states() == ["sent"] * len(home.states())
+    places = {
+        "log": (database.server.folder / "log").read_bytes()[written:].decode(errors="replace"),
+        "traffic": front.received.decode(errors="replace"),
+        "database": everything_on(database),
+    }
+    assert [name for name, text in places.items() if shared.title not in text] == []
+    assert {name: found for name, text in places.items() if (found := leaked(planted, text))} == {}
 
 
 def test_the_path_of_a_memory_that_goes_is_cut_and_the_rest_stays(store: Store) -> None:

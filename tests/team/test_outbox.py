@@ -118,12 +118,28 @@ def test_a_memory_kept_by_hand_is_deleted_and_comes_back_by_hand(ana: TeamHome) 
     assert summary(ana.push()) == [(3, 3, "put")]
 
 
+def test_a_memory_kept_before_it_was_sent_leaves_with_no_text(ana: TeamHome) -> None:
+    made = ana.decide("Use pnpm for the shop")
+    ana.fill()
+    choose(ana, made.id, "keep")
+    assert [(entry.op, entry.body) for entry in ana.push()] == [("put", None), ("delete", None)]
+    assert "broke the release" not in str([tuple(row) for row in ana.db.execute("select body from team_history")])
+
+
 def test_a_kind_that_stays_by_default_goes_by_hand(ana: TeamHome) -> None:
     made = ana.decide("The office has two doors", kind="note")
     assert ana.push() == []
     choose(ana, made.id, "share")
     assert summary(ana.push()) == [(1, 1, "put")]
     assert outbox.decide_one(ana.db, made, is_excluded=lambda _: False).may_go
+
+
+@pytest.mark.parametrize("change", [{"confidence": 0.86}, {"pinned": True}, {"made_by": "user"}])
+def test_a_remark_of_the_user_is_sent_once_it_is_lasting(ana: TeamHome, change: dict[str, object]) -> None:
+    remark = ana.decide("Run the linter first", kind="convention", origin="user", confidence=0.75)
+    assert ana.push() == []
+    ana.change(remark, **change)
+    assert [entry.op for entry in ana.push()] == ["put"]
 
 
 def test_a_retirement_by_the_user_is_sent_and_one_by_code_is_not(ana: TeamHome) -> None:
@@ -305,6 +321,30 @@ def test_a_memory_counts_as_sent_only_when_the_server_has_it(ana: TeamHome) -> N
     ana.push()
     assert [item.is_sent for item in ana.preview().would_send] == [True]
     assert team_heads.counts_by_project(ana.db) == {KEY: (1, 0)}
+
+
+def test_a_changed_memory_does_not_count_as_sent_in_the_preview(ana: TeamHome) -> None:
+    made = ana.decide("Use pnpm for the shop")
+    ana.push()
+    ana.change(made, summary="npm broke the hooks of react.")
+    assert [item.is_sent for item in ana.preview().would_send] == [False]
+
+
+@pytest.mark.parametrize("is_renumbered", [True, False], ids=["new id", "parked and tried again"])
+def test_an_entry_that_moves_in_the_log_counts_as_sent_only_after_its_push(ana: TeamHome, is_renumbered: bool) -> None:
+    ana.decide("Use pnpm for the shop")
+    ana.fill()
+    if is_renumbered:
+        outbox.renumber(ana.db, "device-b", "token-9", {})
+    else:
+        with atomic(ana.db):
+            tables.mark_parked(ana.db, outbox.pending(ana.db, 1)[0], "rejected")
+            outbox.requeue_parked(ana.db)
+    (entry,) = outbox.pending(ana.db, 10)
+    assert ana.head(entry.uid).key == (entry.project, entry.device, entry.seq)
+    assert [item.is_sent for item in ana.preview().would_send] == [False]
+    ana.push()
+    assert [item.is_sent for item in ana.preview().would_send] == [True]
 
 
 def test_a_copy_on_another_device_of_the_author_takes_nothing_back(ana: TeamHome, tmp_path: Path) -> None:

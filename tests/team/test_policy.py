@@ -48,7 +48,7 @@ def test_other_kinds_go_by_hand_except_those_about_a_person_or_a_machine() -> No
 
 @pytest.mark.parametrize("choice", [None, "share"])
 def test_origins_of_foreign_text_never_go(choice: Choice | None) -> None:
-    going = {origin for origin in ORIGINS if code(replace(MEMORY, origin=origin), choice) is None}
+    going = {origin for origin in ORIGINS if code(replace(MEMORY, origin=origin, made_by="user"), choice) is None}
     assert going == {"user", "assistant", "code"}
 
 
@@ -132,3 +132,27 @@ def test_every_code_has_a_sentence() -> None:
     assert len(sentences) == len(get_args(Code))
     assert SharingVerdict("kept").reason in sentences
     assert SharingVerdict().reason == ""
+
+
+REMARK = replace(MEMORY, kind="convention", title="Keep the web page ready", origin="user", confidence=0.75)
+
+
+def test_a_remark_that_rules_found_in_a_prompt_goes_only_by_hand() -> None:
+    assert code(REMARK) == "remark"
+    assert decide(REMARK, None, SHARE, None, is_sent=True).takes_back
+    assert code(REMARK, "share") is None
+
+
+@pytest.mark.parametrize(
+    "lasting",
+    [
+        replace(REMARK, confidence=0.85),
+        replace(REMARK, pinned=True),
+        replace(REMARK, made_by="user"),
+        replace(REMARK, made_by="assistant"),
+        replace(REMARK, made_by="anthropic/some-model"),
+        replace(REMARK, origin="assistant"),
+    ],
+)
+def test_what_the_user_means_to_last_or_an_agent_worded_goes(lasting: Memory) -> None:
+    assert code(lasting) is None

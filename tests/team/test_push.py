@@ -167,6 +167,17 @@ def test_a_delete_removes_all_bodies_and_the_words(database: Database) -> None:
     assert _heads(database)[0] == ("ana:m1", 3, DEVICE, "delete", True)
 
 
+def test_the_vector_is_that_of_the_newest_revision_and_leaves_with_a_delete(database: Database) -> None:
+    nonzero = "select array_position(embedding::real[], 1) from claude_mem_lite.heads"
+    found = []
+    with joined(database, "ana") as ana:
+        for number, sent in enumerate((entry(1), entry(2, rev=2), entry(3, rev=3, op="delete"))):
+            vector = None if sent.op == "delete" else [float(place == number) for place in range(256)]
+            ana.push([OutgoingEntry(sent, "words", vector)], DEVICE, f"token-{number}", f"token-{number + 1}")
+            found += database.rows(nonzero)
+    assert found == [(1,), (2,), (None,)]
+
+
 def test_a_body_that_arrives_after_its_deletion_is_not_kept(database: Database) -> None:
     with joined(database, "ana") as ana:
         ana.register_device("laptop", "token-0")

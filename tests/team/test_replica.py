@@ -13,7 +13,7 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.knowledge import forget, quarantine, remember
 from claude_mem_lite.models import TRUST
-from claude_mem_lite.store import memories, memory_links, retirements, team_heads
+from claude_mem_lite.store import memories, memory_links, retirements, team_heads, tombstones
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.team import replica
 from claude_mem_lite.team.entry import VERSION, Entry
@@ -111,7 +111,7 @@ def test_a_memory_that_its_author_shares_again_comes_back(ben: TeamHome, ana: Lo
 
 def test_an_entry_whose_body_was_deleted_on_the_server_changes_nothing(ben: TeamHome, ana: Log) -> None:
     ben.receive([ana.put(), ana.raw(None, rev=2)])
-    assert len(ben.titles()) == 1
+    assert (len(ben.titles()), ben.states()) == (1, ["applied"])
     ben.receive([ana.delete(rev=3)])
     assert ben.titles() == []
 
@@ -248,6 +248,14 @@ def test_a_newer_memory_of_a_teammate_replaces_that_of_a_teammate(ben: TeamHome,
     assert by_port(ben) == {"5433": "superseded", "5434": "active"}
 
 
+def test_a_replaced_memory_that_its_author_rewords_holds_again(ben: TeamHome, ana: Log) -> None:
+    ben.receive([port(ana, 5433, EARLY, "ana:1"), port(ana, 5434, LATE, "ana:2")])
+    ben.receive([ana.put("ana:1", rev=2, title="Avatars come from gravatar", created_at=EARLY)])
+    revived = memories.find(ben.db, ben.head("ana:1").memory)
+    assert revived is not None
+    assert (revived.status, revived.superseded_by) == ("active", None)
+
+
 @pytest.mark.parametrize("origin", ["assistant", "user"])
 def test_a_newer_memory_of_a_teammate_only_conflicts_with_an_own_one(ben: TeamHome, ana: Log, origin: str) -> None:
     own = ben.decide("The test database listens on port 5433", origin=origin)
@@ -308,6 +316,22 @@ def test_unknown_fields_stay_with_the_head(ben: TeamHome, ana: Log) -> None:
     assert json.loads(ben.head("ana:1").body or "")["mood"] == "new"
 
 
+def test_a_change_here_keeps_the_fields_of_a_newer_version(ben: TeamHome) -> None:
+    ben.receive([Log("ben", "device-n").put("ben:1", mood={"level": 3})])
+    ben.change(ben.only(), summary="Changed here.", origin="user", made_by="user", author="")
+    (entry,) = ben.push()
+    body = json.loads(entry.body or "")
+    assert (entry.uid, entry.rev, body["summary"], body["mood"]) == ("ben:1", 2, "Changed here.", {"level": 3})
+
+
+def test_a_parked_revision_of_another_device_is_not_overwritten(ben: TeamHome) -> None:
+    newer = Log("ben", "device-n")
+    ben.receive([newer.put("ben:1"), newer.put("ben:1", rev=2, title="Use yarn", version=VERSION + 1)])
+    ben.change(ben.only(), summary="Changed here.", origin="user", made_by="user", author="")
+    assert ben.push() == []
+    assert ben.head("ben:1").rev == 2
+
+
 def test_a_sealed_entry_is_opened_and_one_of_another_key_is_parked(store: Store, ana: Log) -> None:
     seal = Seal(bytes(32))
     home = TeamHome(store, "ben", "device-b", seal=seal)
@@ -330,6 +354,21 @@ def test_a_change_on_another_device_of_the_same_author_updates_the_same_memory(b
     ben.receive([entry])
     assert ben.only() == replace(made, title="Use pnpm 9 for the shop")
     assert ben.push() == []
+
+
+def test_a_memory_that_was_kept_and_is_shared_again_comes_back_where_it_was_edited(
+    ben: TeamHome, other: TeamHome
+) -> None:
+    made = ben.decide("Use pnpm for the shop")
+    other.receive(ben.push())
+    other.change(other.only(), title="Use pnpm 9 for the shop", origin="user", made_by="user", author="")
+    ben.receive(other.push())
+    for choice, titles in (("keep", []), ("share", ["Use pnpm 9 for the shop"])):
+        with atomic(ben.db):
+            tables.choose(ben.db, made.id, choice)  # type: ignore[arg-type]
+        other.receive(ben.push())
+        assert other.titles() == titles
+    assert not tombstones.is_buried(other.db, other.only().id)
 
 
 def test_two_revisions_in_one_batch_reach_another_device_of_the_same_author(ben: TeamHome, other: TeamHome) -> None:

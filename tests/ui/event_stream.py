@@ -37,9 +37,9 @@ def reading(app: ASGIApp) -> Iterator[list[str]]:
                 begun.set()
 
         stream = portal.start_task_soon(app, scope, receive, send)
-        assert begun.wait(10)
+        assert begun.wait(60)
         try:
             yield heard
         finally:
             portal.call(left.set)
-            stream.result(10)
+            stream.result(60)

@@ -13,7 +13,7 @@ def names(heard: list[str]) -> list[str]:
 
 def test_a_change_and_a_worker_that_went_away_and_came_back_are_told(served: Machine, page: TestClient) -> None:
     with reading(page.app) as heard:
-        wait_until(lambda: names(heard) == ["changed"], "what there is was told")
+        wait_until(lambda: bool(names(heard)), "what there is was told")
         served.post("/api/memories", {"kind": "note", "text": "Otters hold hands", "cwd": "/"})
         wait_until(lambda: len(names(heard)) > 1, "the change was told")
         assert set(names(heard)) == {"changed"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import commit_turns
+from tests.support import commit_turns, live_files
 from tests.support.past_sessions import PastSession
 from tests.support.running import Json, Machine, hung, leave, open_machine, payload, query, spool_name
 from tests.worker.commands import run_here
@@ -36,9 +36,9 @@ class Home:
 
     def traces(self, word: str = WORD) -> list[str]:
         """Where a word is left: in the bytes of a file, or as a term of a word index, where it may be cut in two."""
-        found = [path for path in self.machine.home.root.rglob("*") if path.is_file() and not path.is_symlink()]
+        found = live_files.contents(self.machine.home.root)
         forms = [word.encode(coding) for coding in ("utf-8", "utf-16-le", "utf-16-be")]
-        told = [path.name for path in found if any(form in path.read_bytes().lower() for form in forms)]
+        told = [path.name for path, held in found.items() if any(form in held.lower() for form in forms)]
         return sorted(told) + [term for term in terms(self.machine) if word[:8] in term]
 
     def run(self, *arguments: str | Path, status: int = 0) -> str:

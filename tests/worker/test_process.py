@@ -14,6 +14,7 @@ from contextlib import closing, suppress
 
 import pytest
 
+from tests.support import live_files
 from tests.support.running import (
     PROC,
     SILENT,
@@ -42,7 +43,7 @@ def test_everything_in_the_home_is_private(machine: Machine) -> None:
     for given in turn("s-1", "make it private"):
         machine.hook(given["hook_event_name"], given)
     machine.drain()
-    modes = {path: path.lstat().st_mode for path in machine.home.root.rglob("*")}
+    modes = live_files.modes(machine.home.root)
     assert stat.S_ISSOCK(modes[machine.home.socket])
     assert {machine.home.inbox_db, machine.home.memory_db, machine.home.worker_log, machine.home.worker_pid} <= set(
         modes

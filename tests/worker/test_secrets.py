@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.compress.model.model_server import ModelServer, anthropic_reply
+from tests.support import live_files
 from tests.support.generated_secrets import GeneratedSecret, generated_secrets
 from tests.support.past_sessions import PastSession
 from tests.support.running import Json, Machine, leave, open_machine, payload, spool_name
@@ -76,16 +77,15 @@ def names_in(content: bytes, looked_for: Iterable[GeneratedSecret] = ALL) -> lis
     return [one.name for one in looked_for if any(map(is_there, parts_of(one)))]
 
 
-def files_of(machine: Machine) -> list[Path]:
-    """Every file that the product can have written: of the home and the places hooks turn to."""
+def files_of(machine: Machine) -> dict[Path, bytes]:
+    """Every file that the product can have written, with its bytes: of the home and the places hooks turn to."""
     folders = [machine.home.root, machine.user_home, *machine.home.fallback_spools()]
-    found = [path for folder in folders if folder.is_dir() for path in folder.rglob("*")]
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+    return {path: held for folder in folders for path, held in live_files.contents(folder).items()}
 
 
 def leaks(machine: Machine) -> dict[str, list[str]]:
     """The files that hold a part of a secret, with the names of what they hold."""
-    found = {path.name: names_in(path.read_bytes()) for path in files_of(machine)}
+    found = {str(path): names_in(held) for path, held in files_of(machine).items()}
     return {name: names for name, names in found.items() if names}
 
 
@@ -199,7 +199,7 @@ def test_no_secret_is_in_any_file_while_the_worker_runs(worked: Machine) -> None
 
 
 def test_what_was_left_says_what_was_removed(worked: Machine) -> None:
-    stored = worked.home.inbox_db.read_bytes() + b"".join(path.read_bytes() for path in worked.home.root.glob("inbox*"))
+    stored = b"".join(held for path, held in files_of(worked).items() if path.name.startswith("inbox"))
     kinds = {one.kind for one in ALL if one.kind}
     assert [kind for kind in sorted(kinds) if f"[redacted:{kind}]".encode() not in stored] == []
 
@@ -210,7 +210,7 @@ def test_no_secret_is_given_to_an_agent(worked: Machine) -> None:
     assert b"additionalContext" in ran.out
     assert names_in(ran.out) == []
     worked.drain()
-    rendered = [path.read_bytes() for path in worked.home.rendered.iterdir()]
+    rendered = list(live_files.contents(worked.home.rendered).values())
     assert rendered
     assert [names_in(content) for content in rendered] == [[] for _ in rendered]
 

@@ -24,7 +24,7 @@ from claude_mem_lite.cli.records import (
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Wanted, Where
-from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
+from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.paths import current_folder
 from claude_mem_lite.responses.lessons import LessonCandidate
 from claude_mem_lite.text import one_line, query_words, within
@@ -61,7 +61,7 @@ def search(
     as a sum of its terms, and the certainty with its minimum. Reads only.
 
     --team asks the database of your team for shared memories, also of projects that are not on this machine; other
-    filters do not apply there.
+    filters do not apply there. The database of a sealed team cannot search: then --team searches what was received.
 
     \b
     Examples:
@@ -70,6 +70,7 @@ def search(
       claude-mem-lite search timeout --file src/http.py --explain
       claude-mem-lite search migration --branch main --since 2026-03-01 --until yesterday
       claude-mem-lite search "code style" --scope universal --status any --json
+      claude-mem-lite search --team "why did we drop redis"
     """
     query = " ".join(words).strip()
     if not query_words(query):
@@ -91,18 +92,14 @@ def search(
 
 
 def _search_team(client: Client, query: str, limit: int, *, as_json: bool) -> None:
-    """Print the hits of the team's database."""
+    """Print the hits of the team's database; those among the received memories if the team is sealed."""
     found = client.team_search(query, limit=limit)
-    if found.is_sealed:
-        raise MemoryLiteError(
-            "the team is sealed, so its database cannot search",
-            "`claude-mem-lite search WORDS --origin team` searches what was received",
-        )
     if as_json:
         print_json([hit.raw for hit in found.hits])
         return
     if not found.hits:
-        click.echo(f"The team has nothing about {within(plain(query), _MAX_SHOWN_LENGTH)!r}.")
+        who = "What was received of the sealed team" if found.is_sealed else "The team"
+        click.echo(f"{who} has nothing about {within(plain(query), _MAX_SHOWN_LENGTH)!r}.")
     now = datetime.now(UTC)
     for hit in found.hits:
         tail = ", ".join(plain(part) for part in (hit.kind, hit.author, ago(hit.created_at, now), hit.project) if part)

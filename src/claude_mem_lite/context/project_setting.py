@@ -11,6 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -174,6 +175,8 @@ class Setting:
     """Last summary, branch and touched files, in a few words."""
     forecast: Forecast = field(default_factory=Forecast)
     """Files that the coming session will probably touch."""
+    last_began_at: datetime | None = None
+    """Beginning of the last session: what teammates shared later is news."""
 
 
 def detect(
@@ -200,6 +203,7 @@ def detect(
         task=task_of(turns.last_prompts(db, last[0].id, _MAX_PROMPTS)) if last else None,
         query=_query(last[0] if last else None, location.branch, files),
         forecast=_forecast(db, location, without_session, files),
+        last_began_at=last[0].started_at if last else None,
     )
 
 

@@ -50,6 +50,11 @@ class _Group:
     def is_asked_for(self) -> bool:
         return any(item.is_asked_for for item in self.items)
 
+    @property
+    def is_received(self) -> bool:
+        """True if all lines are memories of teammates."""
+        return all(item.is_received for item in self.items)
+
 
 @dataclass(frozen=True, slots=True)
 class _Value:
@@ -92,7 +97,9 @@ class _ValueSelection:
     named: set[str] = field(default_factory=set)
     """Files that headlines of sessions cover."""
     covered: set[str] = field(default_factory=set)
-    """Files that memories cover."""
+    """Files that one's own memories cover."""
+    covered_by_team: set[str] = field(default_factory=set)
+    """Files that memories of teammates cover: one's own lines do not say what a teammate found there."""
     wordings: list[StemmedText] = field(default_factory=list)
     """Words of selected lines, to detect repetition."""
     places: dict[int, list[int]] = field(default_factory=dict)
@@ -101,10 +108,14 @@ class _ValueSelection:
     def value(self, group: _Group) -> _Value:
         """Return the value of a group in addition to the selected lines."""
         own = sum(item.worth for item in group.items)
-        files = {file for item in group.items for file in item.files} - self.covered
-        of_files = self.forecast.share(files - self.named)
-        if any(item.memory for item in group.items):
-            of_files += _NAMED_ONLY * self.forecast.share(files & self.named)
+        files = {file for item in group.items for file in item.files}
+        if group.is_received:
+            of_files = self.forecast.share(files - self.covered_by_team)
+        else:
+            files -= self.covered
+            of_files = self.forecast.share(files - self.named)
+            if any(item.memory for item in group.items):
+                of_files += _NAMED_ONLY * self.forecast.share(files & self.named)
         return _Value(own, of_files, group.tokens, None if group.is_asked_for else floor_of(self.forecast))
 
     def repeats(self, group: _Group) -> bool:
@@ -128,7 +139,8 @@ class _ValueSelection:
         selection.left_out += [replace(item, left_out=f"shown in {where}") for item, where in covered_elsewhere.items()]
         self.places.setdefault(group.layer, []).extend([group.place] * len(fresh))
         for item in fresh:
-            (self.covered if item.memory else self.named).update(item.files)
+            covered = self.covered if item.memory else self.named
+            (self.covered_by_team if item.is_received else covered).update(item.files)
         self.wordings += group.wordings
         return True
 
@@ -158,7 +170,11 @@ def select_by_value(
         for candidates in layers
     ]
     chosen = _ValueSelection(selections, forecast, budget_tokens, assemble)
-    without_room = list(_by_value(list(_asked_for_first(chosen)), chosen))
+    others = list(_asked_for_first(chosen))
+    own = [group for group in others if not group.is_received]
+    received = [group for group in others if group.is_received]
+    # One after the other: memories of teammates take no room from one's own lines.
+    without_room = [*_by_value(own, chosen), *_by_value(received, chosen)]
     for group, value in without_room:
         chosen.leave_out(group, NO_ROOM, value)
     for index, (selection, candidates) in enumerate(zip(selections, layers, strict=True)):

@@ -8,7 +8,7 @@ _CONTENT = ("kind", "status", "title", "summary", "scope", "project", "origin", 
 """Columns of a memory that decide whether and which guard is made from the memory."""
 
 
-def m023_guards(connection: sqlite3.Connection) -> None:
+def m025_guards(connection: sqlite3.Connection) -> None:
     """Add guards. Triggers mark the memories of the user that were changed, in the transaction that changes them, and
     remove the text of a forgotten memory from its guard at once."""
     _add_tables(connection)

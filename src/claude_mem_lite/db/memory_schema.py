@@ -2,9 +2,9 @@
 
 import sqlite3
 
-from claude_mem_lite.db.guard_schema import m023_guards
+from claude_mem_lite.db.guard_schema import m025_guards
 from claude_mem_lite.db.memory_schema_first import FIRST_STEPS
-from claude_mem_lite.db.team_schema import m021_team, m022_team_id
+from claude_mem_lite.db.team_schema import m021_team, m022_team_id, m023_team_remarks, m024_own_titles
 
 
 def m008_renames(connection: sqlite3.Connection) -> None:
@@ -308,5 +308,7 @@ STEPS = (
     m020_team_origin,
     m021_team,
     m022_team_id,
-    m023_guards,
+    m023_team_remarks,
+    m024_own_titles,
+    m025_guards,
 )

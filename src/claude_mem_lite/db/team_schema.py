@@ -21,6 +21,8 @@ _CONTENT = (
     "superseded_by",
 )
 """Columns of a memory that decide whether and how the memory is shared."""
+_LASTING = ("made_by", "confidence", "pinned")
+"""Columns that decide whether a statement of the user is lasting."""
 
 
 def m021_team(connection: sqlite3.Connection) -> None:
@@ -33,6 +35,27 @@ def m021_team(connection: sqlite3.Connection) -> None:
 def m022_team_id(connection: sqlite3.Connection) -> None:
     """Add the id of the team that this home has joined; '' for a home that joined before."""
     connection.execute("alter table team_device add column team text not null default ''")
+
+
+def m023_team_remarks(connection: sqlite3.Connection) -> None:
+    """Add a trigger that marks statements of the user when they become lasting, and mark all of them: remarks made once
+    are no longer shared."""
+    changed = " or ".join(f"old.{name} is not new.{name}" for name in _LASTING)
+    connection.execute(f"""
+        create trigger team_memory_confirmed after update of {", ".join(_LASTING)} on memories
+        when new.origin = 'user' and ({changed}) and {_is_shared("new")}
+        begin
+            insert or ignore into team_dirty (memory) values (new.id);
+        end""")
+    connection.execute(f"""
+        insert or ignore into team_dirty (memory)
+        select memories.id from memories where memories.origin = 'user' and {_is_shared("memories")}""")
+
+
+def m024_own_titles(connection: sqlite3.Connection) -> None:
+    """Add an index of the titles of own memories: a received memory is compared with these, among any number of
+    received ones."""
+    connection.execute("create index memories_of_own on memories (scope, kind, lower(title)) where origin <> 'team'")
 
 
 def _add_tables(connection: sqlite3.Connection) -> None:

@@ -84,6 +84,11 @@ def weigh(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
         retirements.retire(db, memory.id, "contradicted", reason, min(said_at, now))
 
 
+def may_teach(memory: Memory) -> bool:
+    """Return whether a memory without sightings may change what is known: an error ties it to others."""
+    return memory.kind in ("bugfix", "failure") and bool(_errors(memory))
+
+
 def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | None:
     """Return the gotcha of an error that several sessions fixed in the same way; None without enough fixes."""
     if memory.kind != "bugfix" or memory.status != "active":

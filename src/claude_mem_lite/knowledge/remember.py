@@ -13,10 +13,18 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.knowledge import confidence, handoffs
 from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.knowledge.claims.claim import found_by
-from claude_mem_lite.knowledge.claims.duplicates import STATED_KINDS, is_duplicate, merged
+from claude_mem_lite.knowledge.claims.duplicates import STATED_KINDS, first_word, is_duplicate, merged
 from claude_mem_lite.models import Kind, Memory, Origin, Turn
 from claude_mem_lite.scopes import project_of_scope
-from claude_mem_lite.store import memories, memory_links, memory_queries, retirements, sessions, tombstones
+from claude_mem_lite.store import (
+    memories,
+    memory_links,
+    memory_queries,
+    own_memories,
+    retirements,
+    sessions,
+    tombstones,
+)
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.turn_digest import TurnDigest
 
@@ -55,14 +63,26 @@ def find_duplicate(db: sqlite3.Connection, memory: Memory) -> Memory | None:
 
 def find_own_duplicate(db: sqlite3.Connection, memory: Memory, origins: Sequence[Origin]) -> Memory | None:
     """Return the memory of this device that a memory of a teammate would repeat if it had one of these origins."""
+    if not own_memories.has_any(db, memory.scope, STATED_KINDS if memory.kind in STATED_KINDS else (memory.kind,)):
+        return None
     candidates: list[Memory] = []
     for place, origin in enumerate(origins):
         asked = replace(memory, origin=origin, status="active")
         if place == 0 or memory.kind in STATED_KINDS:  # the candidates of other kinds do not depend on the origin
-            candidates = [known for known in _candidates(db, asked) if known.origin != "team"]
+            candidates = _own_candidates(db, asked)
         if (duplicate := _first_duplicate(candidates, asked)) is not None:
             return duplicate
     return None
+
+
+def _own_candidates(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
+    """Return memories of this device that a memory may repeat."""
+    first = first_word(memory.title)
+    if memory.kind not in STATED_KINDS and first.isascii():  # SQLite knows no other small letters
+        alike = own_memories.beginning_with(db, memory.scope, memory.kind, first, _MAX_CANDIDATES + 1)
+        if len(alike) <= _MAX_CANDIDATES:
+            return alike
+    return [known for known in _candidates(db, memory) if known.origin != "team"]
 
 
 def _first_duplicate(candidates: Sequence[Memory], memory: Memory) -> Memory | None:
@@ -93,6 +113,26 @@ def _candidates(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
 def reconcile(db: sqlite3.Connection, memory: Memory, turn_key: str, now: datetime) -> None:
     """Reconcile a memory that was added or seen again. An error is logged and leaves the stored rows unchanged."""
     _safely(db, lambda: _reconcile(db, memory.id, now), turn_key)
+
+
+def add_unseen(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
+    """Store a new memory that nobody has seen here, and reconcile it. Without a contradiction or an error to learn from
+    there is nothing to reconcile: such a memory has no evidence yet."""
+    may_matter = _may_matter(db, memory)
+    memories.insert(db, memory, now)
+    if may_matter:
+        reconcile(db, memory, memory.id, now)
+
+
+def _may_matter(db: sqlite3.Connection, memory: Memory) -> bool:
+    """Return whether a new memory may change what is known. No savepoint: reading leaves nothing to take back."""
+    try:
+        return confidence.may_teach(memory) or bool(supersession.ids_contradicting(db, memory))
+    except Exception:  # logged with the id of the memory; reconciliation tries again
+        if not db.in_transaction:
+            raise
+        log.exception("looking for contradictions failed", extra={"memory": memory.id})
+        return True
 
 
 def reconcile_turn(

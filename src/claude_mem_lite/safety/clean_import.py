@@ -11,7 +11,7 @@ from typing import cast
 from claude_mem_lite.hook.kernel import PRIVATE_MARKS
 from claude_mem_lite.hook.private import MARK, hide, without_spans
 from claude_mem_lite.models import JsonObject, JsonValue, Memory, SymbolChange, text
-from claude_mem_lite.safety.redact import redact_json, rules_for, texts_of
+from claude_mem_lite.safety.redact import is_untouched, redact_json, rules_for, texts_of
 
 _LISTS = ("facts", "files", "anchors", "tags")
 # Checked one by one when read: enumerations, numbers, times, and ids without secrets.
@@ -28,7 +28,9 @@ _CHECKED = (
     "last_seen_at",
 )
 _COUNTED = ("tokens_in", "tokens_out", "cost_usd")
+_SYMBOLS = "symbols"
 _TEXTS = tuple(field.name for field in fields(Memory) if field.name not in (*_CHECKED, *_COUNTED))
+_SINGLE = tuple(name for name in _TEXTS if name not in (*_LISTS, _SYMBOLS))
 # A folder keeps text that only looks like a secret: `/srv/token=one` and `/srv/token=two` are two projects.
 _FOLDER = re.compile(r"/(?!/)\S+")
 _OF_PROJECT = "project:"
@@ -40,6 +42,8 @@ Values = dict[str, JsonValue]
 
 def cleaned(memory: Memory) -> tuple[Memory, int]:
     """Return the memory without secrets and private spans, and the number of changed values."""
+    if _is_clean(memory):
+        return memory, 0
     before = _values(memory)
     values = before
     for _ in range(_MAX_ROUNDS):
@@ -49,6 +53,19 @@ def cleaned(memory: Memory) -> tuple[Memory, int]:
         values = after
     changed = [name for name in values if values[name] != before[name]]
     return (_with(memory, {name: values[name] for name in changed}), len(changed)) if changed else (memory, 0)
+
+
+def _is_clean(memory: Memory) -> bool:
+    """Return whether nothing of a memory can be a secret or private, as of most."""
+    single = {name: text(getattr(memory, name)) for name in _SINGLE}
+    single["scope"] = single["scope"].removeprefix(_OF_PROJECT)
+    texts = list(filter(None, single.values()))
+    for symbol in memory.symbols:
+        texts += (symbol.file, symbol.name, symbol.action)
+    lists = [lines for name in _LISTS if (lines := getattr(memory, name))]
+    if any("private" in written.lower() for written in (*texts, *(line for lines in lists for line in lines))):
+        return False
+    return is_untouched(texts, lists)
 
 
 def _values(memory: Memory) -> Values:

@@ -274,6 +274,9 @@ def free_ids(db: sqlite3.Connection, turn: str) -> Iterator[str]:
 
 
 _MAX_DUPLICATES = 30
+IS_HELD = """(memories.status = 'active' or (memories.status = 'retired' and exists (select 1 from retirements
+    where retirements.memory = memories.id and cause in ('user', 'contradicted'))))"""
+"""Condition of memories that a new memory may repeat."""
 
 
 def duplicate_candidates(
@@ -282,14 +285,12 @@ def duplicate_candidates(
     """Return the memories of a scope among the rows `seqs`, and those with the same kind and title, oldest first.
 
     Memories that the user retired, or that were contradicted too often, are included."""
-    held = """(memories.status = 'active' or (memories.status = 'retired' and exists (select 1 from retirements
-        where retirements.memory = memories.id and cause in ('user', 'contradicted'))))"""
     rows = db.execute(
         # The signs keep SQLite from a walk through the scope and kind (6 ms at 20,000) where the rows are known.
         f"""select * from memories where seq in (select value from json_each(:seqs))
-             and +kind in (select value from json_each(:kinds)) and {held} and +scope = :scope
+             and +kind in (select value from json_each(:kinds)) and {IS_HELD} and +scope = :scope
            union
-           select * from memories where kind = :kind and {held} and scope = :scope
+           select * from memories where kind = :kind and {IS_HELD} and scope = :scope
              and lower(title) = lower(:title)
            order by seq limit :limit""",
         {

@@ -223,10 +223,7 @@ def marked(db: sqlite3.Connection, limit: int) -> list[str]:
 
 def drop_marks(db: sqlite3.Connection, memories: Sequence[str]) -> None:
     """Remove the marks of memories that were considered."""
-    db.execute(
-        "delete from team_dirty where memory in (select value from json_each(:ids))",
-        {"ids": json.dumps(list(memories))},
-    )
+    db.executemany("delete from team_dirty where memory = ?", [(id_,) for id_ in memories])
 
 
 def append(db: sqlite3.Connection, row: LogRow) -> None:

@@ -140,12 +140,15 @@ def repeats_forgotten(db: sqlite3.Connection, memory: Memory) -> bool:
     """Return True if a memory repeats a forgotten memory of the same scope: completely, or by a distinctive title.
 
     The hashes of forgotten memories contain the project id of their time."""
+    salts = _salts(db)
+    if not salts:
+        return False
     former: list[str] = []
     if memory.scope == f"project:{memory.project}":
         former = marks.former_ids(db, memory.project) + change_log.split_from(db, memory.project)
     versions = [memory, *(replace(memory, scope=f"project:{id_}") for id_ in former)]
     return is_buried(
-        db, *(text_hash for salt in _salts(db) for version in versions for text_hash in _text_hashes(salt, version))
+        db, *(text_hash for salt in salts for version in versions for text_hash in _text_hashes(salt, version))
     )
 
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import cast
 
 from claude_mem_lite.code.syntax.changes import read_anchor, written
+from claude_mem_lite.compress.compose.facts import is_answer
 from claude_mem_lite.compress.prose.clean import clean, storable
 from claude_mem_lite.export_format import values_of
 from claude_mem_lite.knowledge.confidence import FIRST
@@ -90,6 +91,7 @@ def body_of(memory: Memory, status: BodyStatus, paths: LocalPaths, unknown: Json
     bare = replace(
         memory,
         summary=without_request(memory.summary),
+        facts=tuple(fact for fact in memory.facts if not is_answer(fact)),
         detail="",
         session="",
         prompt="",

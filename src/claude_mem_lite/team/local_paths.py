@@ -25,6 +25,8 @@ _MOUNTED = re.compile(rf"{_START}/+(?:run/)?media/{_NAME}")
 # Agents name folders of projects by their paths: `projects/-home-ana-shop`.
 _DASHED = re.compile(r"(?<=[/\\])-(?:home|Users)-[^-/\\\s\"']+|(?<=[/\\])[A-Za-z]--Users-[^-/\\\s\"']+")
 _NAMED_HOME = re.compile(r"(?<![\w~/])~[A-Za-z_][\w.-]*(?=/)")
+# Worktrees of agents inside of the checkout: nobody else has them.
+_WORKTREE = re.compile(rf"(?<![\w./~-])\.(?:claude/)?worktrees/{_NAME}/")
 _ABSOLUTE = re.compile(r"[/\\~]|[A-Za-z]:|file:", re.I)
 
 
@@ -36,7 +38,7 @@ class LocalPaths:
     roots: tuple[str, ...] = ()
 
     def out_of(self, text: str) -> str:
-        """Return a text with paths of checkouts made relative, and home folders as `~`."""
+        """Return a text with paths of checkouts and of worktrees in them made relative, and home folders as `~`."""
         if "/" not in text and "\\" not in text and "%" not in text:
             return text
         for root in _longest_first(self.roots):
@@ -46,7 +48,7 @@ class LocalPaths:
             text = _whole(self.home).sub(_HOME, text)
         for pattern in (_WINDOWS, _POSIX, _ROOT, _MOUNTED, _DASHED, _NAMED_HOME):
             text = pattern.sub(_HOME, text)
-        return text
+        return _WORKTREE.sub("", text)
 
     def file(self, path: str) -> str:
         """Return a file path relative to its checkout; '' for a path outside of the checkouts."""

@@ -5,7 +5,8 @@ The policy fails closed: a memory goes only if every rule allows it, and an unkn
 from dataclasses import dataclass
 from typing import Literal
 
-from claude_mem_lite.models import Kind, Memory, Origin, is_request, without_request
+from claude_mem_lite.compress.lessons.lesson import GENERAL
+from claude_mem_lite.models import Kind, Memory, Origin, is_request, is_users_wording, without_request
 from claude_mem_lite.store.retirements import Cause
 from claude_mem_lite.store.team import Choice, Share
 from claude_mem_lite.text import STOPWORDS, words_of
@@ -26,6 +27,7 @@ Code = Literal[
     "retired",
     "no_cause",
     "handoffs",
+    "remark",
     "prompt",
     "secret",
 ]
@@ -62,7 +64,8 @@ _SENTENCES: dict[Code, str] = {
     "stale": "the code or the branch of this checkout retired it",
     "retired": "it was retired or replaced before it was shared",
     "no_cause": "it names neither the cause nor the fix",
-    "handoffs": "open work of this project is not shared",
+    "handoffs": "open work of this project is not shared: `claude-mem-lite team share FOLDER --handoffs`",
+    "remark": "it quotes a remark that you made once in a prompt: `claude-mem-lite share ID` sends it",
     "prompt": "it repeats a prompt",
     "secret": "it may contain a secret or a private passage",
 }
@@ -162,7 +165,16 @@ def _by_kind(memory: Memory, choice: Choice | None, share: Share | None, *, is_v
         return "by_hand"
     if memory.kind == "handoff" and not (share is not None and share.handoffs):
         return "handoffs"
+    if _is_remark(memory):
+        return "remark"
     return "no_cause" if memory.kind == "bugfix" and not _says_why(memory) else None
+
+
+def _is_remark(memory: Memory) -> bool:
+    """Return whether rules found a memory in the words of a prompt, and the user neither stated it as permanent, nor
+    said it again, nor pinned it. Such a sentence is mostly about the work of that moment."""
+    is_quote = memory.origin == "user" and memory.made_by != "user" and is_users_wording(memory.made_by)
+    return is_quote and not memory.pinned and memory.confidence < GENERAL
 
 
 def _says_why(memory: Memory) -> bool:

@@ -29,13 +29,13 @@ _TEXTS: dict[Reason, tuple[str, str]] = {
     ),
     "login": (
         "the team's database refused the login",
-        "get a new invitation, then `claude-mem-lite team join URL`",
+        "get a new invitation, then `claude-mem-lite team join`",
     ),
     "insecure": (
         "the connection to the team's database is not protected by verified TLS",
         "use sslmode=verify-full, with sslrootcert=FILE for an authority of your own",
     ),
-    "not_set_up": ("the database has no team", "whoever may create tables runs `claude-mem-lite team init URL`"),
+    "not_set_up": ("the database has no team", "whoever may create tables runs `claude-mem-lite team init`"),
     "other_team": (
         "the database is that of another team than the one this home has joined",
         "check the address, or leave the team first: `claude-mem-lite team leave`",

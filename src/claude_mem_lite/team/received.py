@@ -48,8 +48,7 @@ def says_the_same(local: Memory, known: Memory) -> bool:
 def store(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory:
     """Store a received memory, in quarantine if it reads like an order, and reconcile it."""
     stored = checked_save(memory)
-    memories.insert(db, stored, now)
-    remember.reconcile(db, stored, stored.id, now)
+    remember.add_unseen(db, stored, now)
     return stored
 
 

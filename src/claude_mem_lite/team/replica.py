@@ -5,7 +5,7 @@ replaces a memory of this device, and waits in quarantine if it reads like an or
 `apply` and `retry_parked`."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -55,19 +55,41 @@ class Applied:
 def apply(db: sqlite3.Connection, entries: Sequence[Entry], *, seal: Seal | None, now: datetime) -> Applied:
     """Apply received entries and move the cursors of their logs. An entry that cannot be applied is parked alone.
 
-    Entries of projects that are not shared here are left out, and their cursors stay."""
+    Entries of projects that are not shared here are left out, and their cursors stay. The first attempt has no
+    savepoints, because the word index writes a part of its own at each. If an entry fails, all are applied again, one
+    by one."""
+    try:
+        return _apply_all(db, entries, seal, now, is_careful=False)
+    except (TeamError, sqlite3.IntegrityError):
+        return _apply_all(db, entries, seal, now, is_careful=True)
+
+
+def _apply_all(
+    db: sqlite3.Connection, entries: Sequence[Entry], seal: Seal | None, now: datetime, *, is_careful: bool
+) -> Applied:
     applied = Applied()
     with atomic(db):
         device = tables.device(db)
         shares = {share.key: share for share in tables.shares(db)}
+        last: dict[tuple[str, str], int] = {}
         for entry in entries:
             share = shares.get(entry.project)
             if device is None or share is None:
                 applied.note("unshared")
                 continue
-            applied.note(_Application(db, device, share, seal, now).run(entry), share.project)
-            tables.put_cursor(db, entry.project, entry.device, entry.seq)
+            application = _Application(db, device, share, seal, now, is_careful)
+            applied.note(application.run(entry), share.project)
+            last[entry.project, entry.device] = max(entry.seq, last.get((entry.project, entry.device), 0))
+        _finish(db, applied, last, now)
     return applied
+
+
+def _finish(db: sqlite3.Connection, applied: Applied, last: Mapping[tuple[str, str], int], now: datetime) -> None:
+    """Move the cursors of the logs, and name the projects that received memories."""
+    for (project, device), seq in last.items():
+        tables.put_cursor(db, project, device, seq)
+    for project in applied.projects:
+        sessions.note_project(db, project, now)
 
 
 def retry_parked(db: sqlite3.Connection, *, seal: Seal | None, now: datetime) -> Applied:
@@ -80,6 +102,7 @@ def retry_parked(db: sqlite3.Connection, *, seal: Seal | None, now: datetime) ->
             share = shares.get(head.project)
             if device is not None and share is not None:
                 applied.note(_Application(db, device, share, seal, now).run(_entry(head)), share.project)
+        _finish(db, applied, {}, now)
     return applied
 
 
@@ -98,12 +121,20 @@ class _Application:
     share: Share
     seal: Seal | None
     now: datetime
+    is_careful: bool = True
+    """True to park an entry that fails, False to raise its error in the middle of a transaction."""
 
     def run(self, entry: Entry) -> Outcome:
         """Apply an entry, or park it with a reason."""
         before = team_heads.find(self.db, entry.uid)
         if before is not None and (outcome := self._outcome_of_order(entry, before)):
             return outcome
+        outcome = self._apply_or_park(entry, before) if self.is_careful else self._apply(entry, before)
+        if before is not None and before.order() != entry.order():
+            self._keep_loser(before)
+        return outcome
+
+    def _apply_or_park(self, entry: Entry, before: Head | None) -> Outcome:
         self.db.execute("savepoint team_entry")
         try:
             outcome = self._apply(entry, before)
@@ -114,8 +145,6 @@ class _Application:
             self.db.execute("rollback to team_entry")
             outcome = self._park(entry, before, "bad_body")
         self.db.execute("release team_entry")
-        if before is not None and before.order() != entry.order():
-            self._keep_loser(before)
         return outcome
 
     def _outcome_of_order(self, entry: Entry, before: Head) -> Outcome | None:
@@ -220,13 +249,14 @@ class _Application:
         memory = memory_of(body, self._new_id(entry), self.share.project, entry.author)
         if memory.created_at > self.now + MAX_AHEAD:  # a date of the year 9999 would be the newest for ever
             memory = replace(memory, created_at=self.now, last_seen_at=self.now)
-        if tombstones.repeats_forgotten(self.db, memory):
+        # A member who takes a memory back and shares it again has not forgotten it, though its delete buried it here.
+        is_shared_again = self._is_own(entry) and before is not None and before.op == "delete"
+        if not is_shared_again and tombstones.repeats_forgotten(self.db, memory):
             return self._keep(entry, plain, "", "forgotten", "forgotten")
         if (known := received.own_duplicate(self.db, memory)) is not None:
             return self._keep(entry, plain, known.id, "duplicate", "duplicate")
         stored = received.store(self.db, memory, self.now)
         tables.drop_marks(self.db, [stored.id])
-        sessions.note_project(self.db, self.share.project, self.now)
         return self._keep(entry, plain, stored.id, "applied", "applied")
 
     def _update(self, entry: Entry, plain: str, body: MemoryBody, local: Memory, before: Head | None) -> Outcome:

@@ -51,8 +51,9 @@ class SyncSettings:
     fill_batch: int = 100
     push_batch: int = 500
     fetch_batch: int = 500
-    apply_batch: int = 20
-    """Entries that one write applies: the job thread does nothing else meanwhile, for about 5 ms an entry."""
+    apply_batch: int = 50
+    """Entries that one write applies: the job thread does nothing else meanwhile, for about 2 ms an entry on a busy
+    machine."""
 
 
 @dataclass(slots=True)

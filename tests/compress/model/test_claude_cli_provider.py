@@ -12,6 +12,7 @@ from claude_mem_lite.compress.model.request import ask
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.providers import CallLimits
 from tests.compress.model.conftest import REQUEST
+from tests.support import live_files
 from tests.support.running import wait_until
 
 MODEL = "claude-haiku-4-5-20251001"
@@ -142,7 +143,7 @@ def test_a_client_that_cannot_be_run_is_named(tmp_path: Path) -> None:
 def test_one_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
     put_claude(tmp_path / "bin", f"sleep 60 & echo $! $$ >{tmp_path}/pids; wait")
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
-        ask(provider(tmp_path / "bin", timeout_s=2.0), REQUEST)
+        ask(provider(tmp_path / "bin", timeout_s=5.0), REQUEST)
     for pid in map(int, (tmp_path / "pids").read_text().split()):
         wait_until(lambda pid=pid: _is_gone(pid), "the client to be gone")  # type: ignore[misc]
 
@@ -150,7 +151,7 @@ def test_one_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) ->
 def test_what_it_left_running_does_not_outlive_the_call(tmp_path: Path) -> None:
     put_claude(tmp_path / "bin", f"(sleep 60 & echo $! >{tmp_path}/pids)")
     with pytest.raises(ModelUnavailable, match="did not answer in time"):
-        ask(provider(tmp_path / "bin", timeout_s=2.0), REQUEST)
+        ask(provider(tmp_path / "bin", timeout_s=5.0), REQUEST)
     pid = int((tmp_path / "pids").read_text())
     wait_until(lambda: _is_gone(pid), "what the client started to be gone")
 
@@ -181,5 +182,4 @@ def _is_gone(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    status = Path(f"/proc/{pid}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z"
+    return live_files.is_zombie(pid)

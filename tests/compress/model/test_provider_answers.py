@@ -11,6 +11,7 @@ from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.providers import Provider
 from tests.compress.model.conftest import ANTHROPIC, KEY, OPENAI, REQUEST, Side
 from tests.compress.model.model_server import ModelServer, Reply, anthropic_reply, error_reply, openai_reply
+from tests.support.loopback import dead_port
 
 MEMORY = {
     "kind": "bugfix",
@@ -196,12 +197,9 @@ def test_a_dropped_connection_is_worth_another_try(side: Side, provider: Provide
 
 
 def test_a_server_that_is_not_there_is_worth_another_try(side: Side) -> None:
-    with ModelServer() as gone:
-        url = gone.url
-    with pytest.raises(ModelUnavailable, match="could not be reached") as caught:
-        ask(side.make(url, 5.0), REQUEST)
-    where = url.removeprefix("http://")
-    assert f"the server at {where} is running and that base_url" in caught.value.next_step
+    with dead_port() as port, pytest.raises(ModelUnavailable, match="could not be reached") as caught:
+        ask(side.make(f"http://127.0.0.1:{port}", 20.0), REQUEST)
+    assert f"the server at 127.0.0.1:{port} is running and that base_url" in caught.value.next_step
 
 
 def test_an_address_is_named_without_the_password_in_it(side: Side) -> None:

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from demo import recording
 from demo.machine import COMMAND, Machine
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.support import live_files
 from tests.support.running import wait_until
 
 CHROMIUMS = (
@@ -33,7 +35,7 @@ QUIET = (
     "--disable-sync",
     "--no-first-run",
 )
-START_S = 30.0
+START_S = 60.0
 DECISION = "Keep UTC in the database"
 """Words of the decision that the recorded session leaves."""
 FIX = "sales_by_day took the day straight from placed_at"
@@ -73,11 +75,7 @@ class Served:
 
     def files_with_token(self) -> list[str]:
         """The files below the machine's root that hold the token."""
-        return [
-            str(path)
-            for path in self.machine.root.rglob("*")
-            if path.is_file() and self.token.encode() in path.read_bytes()
-        ]
+        return [str(path) for path in live_files.files_with(self.machine.root, self.token.encode())]
 
 
 @contextmanager
@@ -91,9 +89,9 @@ def filled_machine() -> Iterator[Machine]:
             if edited := recording.file_after(event):
                 machine.write(*edited)
             machine.hook(event)
-        machine.run("worker", "drain", "--timeout", "30")
+        machine.run("worker", "drain", "--timeout", "50")
         machine.hook(recording.next_start(events))  # another session is given what this one left
-        machine.run("worker", "drain", "--timeout", "30")
+        machine.run("worker", "drain", "--timeout", "50")
         yield machine
 
 
@@ -159,6 +157,15 @@ def enter(address: str, code: str) -> str:
     with urllib.request.urlopen(urllib.request.Request(f"{address}/enter", told, headers), timeout=30) as answer:
         token: str = json.load(answer)["token"]
     return token
+
+
+def go(page: Page, key: str) -> None:
+    """Press the two keys that lead to a page while its clock stands: the second must follow the first soon."""
+    page.clock.install()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(minutes=1))
+    page.keyboard.press("g")
+    page.keyboard.press(key)
+    page.clock.resume()
 
 
 @contextmanager

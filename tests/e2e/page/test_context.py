@@ -54,5 +54,6 @@ def test_a_prompt_can_be_tried(browser: Browser, served: Served) -> None:
 
 def test_it_follows_what_is_remembered(browser: Browser, served: Served) -> None:
     with opened(browser, served, "/context") as page:
+        expect(page.locator("#live")).to_have_text("live")
         served.machine.run("remember", "convention", "Name every migration after its day")
-        expect(page.locator("#injected")).to_contain_text("Name every migration after its day", timeout=15_000)
+        expect(page.locator("#injected")).to_contain_text("Name every migration after its day")

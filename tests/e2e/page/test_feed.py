@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.page.seeded_machine import GARDEN, OLD, RETIRED, USED
 from tests.e2e.page.serving import DECISION, FIX, Served, empty_machine, opened, serving, window
@@ -79,18 +79,19 @@ def test_it_begins_with_the_project_of_the_folder(page: Page, served: Served) ->
 
 
 def test_several_are_selected_and_retired_and_that_is_undone(page: Page, served: Served) -> None:
+    expect(page.locator("#live")).to_have_text("live")
     titles = ["Dust the scales on Fridays", "Dust the shelves on Mondays"]
     for title in titles:
         served.machine.run("remember", "gotcha", title)
     for title in titles:
-        expect(page.locator(LINES, has_text=title)).to_have_count(1, timeout=15_000)
+        expect(page.locator(LINES, has_text=title)).to_have_count(1)
     bar = page.locator(".selected")
     expect(bar).to_be_hidden()
     for title in titles:
         page.get_by_role("checkbox", name=f"Select: {title}").check()
     expect(bar).to_contain_text("2 selected")
     served.machine.run("remember", "gotcha", "Dust nothing on Sundays")  # the list comes anew, the boxes stay checked
-    expect(page.locator(LINES, has_text="Dust nothing")).to_have_count(1, timeout=15_000)
+    expect(page.locator(LINES, has_text="Dust nothing")).to_have_count(1)
     expect(bar).to_contain_text("2 selected")
     bar.get_by_role("button", name="Retire").click()
     expect(page.locator("#news")).to_contain_text("Retired 2 memories")
@@ -130,23 +131,38 @@ def test_from_a_memory_to_its_session_and_back(page: Page) -> None:
 def test_what_comes_is_shown_as_it_comes(page: Page, served: Served) -> None:
     expect(page.locator("#live")).to_have_text("live")
     served.machine.run("remember", "rule", "Round prices half up, as the till does")
-    expect(page.locator(LINES, has_text="Round prices half up")).to_have_count(1, timeout=15_000)
+    expect(page.locator(LINES, has_text="Round prices half up")).to_have_count(1)
 
 
 def test_nothing_moves_under_who_reads_further_down(page: Page, served: Served) -> None:
     page.set_viewport_size({"width": 1200, "height": 500})
-    page.mouse.wheel(0, 2_000)
-    page.wait_for_timeout(300)
+    expect(page.locator("#live")).to_have_text("live")
+    page.evaluate("scrollTo({top: 2000, behavior: 'instant'})")
     assert page.evaluate("scrollY") > 300
     read = page.locator(LINES).last
     place = read.evaluate("(one) => Math.round(one.getBoundingClientRect().y)")
     served.machine.run("remember", "rule", "Label every parcel with its weight in grams")
     offer = page.get_by_role("button", name="Something new is here")
-    expect(offer).to_be_in_viewport(timeout=15_000)
+    expect(offer).to_be_in_viewport()
     assert abs(read.evaluate("(one) => Math.round(one.getBoundingClientRect().y)") - place) <= 2
     expect(page.locator(LINES, has_text="weight in grams")).to_have_count(0)
     offer.click()
     expect(page.locator(LINES, has_text="weight in grams")).to_have_count(1)
+
+
+def test_a_list_that_comes_late_takes_the_focus_from_nobody(page: Page, served: Served) -> None:
+    expect(page.locator("#live")).to_have_text("live")
+    held: list[Route] = []
+    page.route(re.compile("only=list"), lambda route: held.append(route))
+    with page.expect_request(re.compile("only=list")):
+        served.machine.run("remember", "rule", "Weigh the oolong before the mint")
+    page.keyboard.press("j")
+    focused = page.locator(LINES).first
+    expect(focused).to_be_focused()
+    held[0].continue_()
+    expect(page.get_by_role("button", name="Something new is here")).to_be_visible()
+    expect(focused).to_be_focused()
+    page.unroute_all(behavior="wait")
 
 
 def test_the_way_back_leads_to_where_one_was(page: Page) -> None:
@@ -157,10 +173,10 @@ def test_the_way_back_leads_to_where_one_was(page: Page) -> None:
     assert place > 0
     last.click()
     expect(page.locator("h1")).not_to_have_text("What is remembered")
-    assert page.evaluate("scrollY") == 0
+    page.wait_for_function("scrollY === 0")
     page.go_back()
     expect(page.locator("h1")).to_have_text("What is remembered")
-    assert page.evaluate("scrollY") == place
+    page.wait_for_function("(place) => scrollY === place", arg=place)
 
 
 def test_a_message_goes_with_what_it_was_about(page: Page) -> None:

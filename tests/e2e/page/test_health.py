@@ -13,7 +13,7 @@ def test_an_error_is_told_and_can_be_tried_again(browser: Browser, served: Serve
     (served.machine.home / "spool" / "new" / spool_name("Stop")).write_bytes(b"no JSON at all")
     with opened(browser, served, "/health") as page:
         row = page.locator("table tbody tr", has_text="Stop")
-        expect(row).to_contain_text("JSON", timeout=15_000)
+        expect(row).to_contain_text("JSON")
         row.get_by_role("button", name="Try again").click()
         expect(page.locator("#news")).to_have_text("1 event put back to work.")
 
@@ -31,7 +31,7 @@ def test_a_backup_can_be_made(browser: Browser, served: Served) -> None:
     before = set(folder.glob("memory-*.db"))  # a worker that has nothing to do makes one by itself
     with opened(browser, served, "/health") as page:
         page.get_by_role("button", name="Make one now").click()
-        expect(page.locator("#news")).to_contain_text("Backup made", timeout=15_000)
+        expect(page.locator("#news")).to_contain_text("Backup made")
         expect(page.locator("main")).to_contain_text(" kept, the last made")
     assert set(folder.glob("memory-*.db")) > before
 

@@ -1,6 +1,7 @@
 """The page by keyboard alone."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Page, expect
 
@@ -62,6 +63,8 @@ def test_a_question_is_answered_by_keys(page: Page) -> None:
 
 
 def test_to_every_page(page: Page) -> None:
+    page.clock.install()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(minutes=1))  # the second key must follow the first soon
     for key, path in {
         "c": "/context",
         "p": "/projects",

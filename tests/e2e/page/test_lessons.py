@@ -10,7 +10,7 @@ from demo.recording import Recorded
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from claude_mem_lite.models import JsonObject
-from tests.e2e.page.serving import Served, opened, serving
+from tests.e2e.page.serving import Served, go, opened, serving
 from tests.support.lesson_stories import stories
 
 STORIES = stories(3)
@@ -31,7 +31,7 @@ def said() -> Iterator[Served]:
         for number, story in enumerate(STORIES):
             for told in ({"prompt": story.said}, {"last_assistant_message": "Done."}):
                 machine.hook(event(machine, f"lesson-{number}", told))
-        machine.run("worker", "drain", "--timeout", "30")
+        machine.run("worker", "drain", "--timeout", "50")
         with serving(machine) as one:
             yield one
 
@@ -39,8 +39,7 @@ def said() -> Iterator[Served]:
 @pytest.fixture
 def lessons(browser: Browser, said: Served) -> Iterator[Page]:
     with opened(browser, said) as page:
-        page.keyboard.press("g")
-        page.keyboard.press("l")
+        go(page, "l")
         expect(page).to_have_url(re.compile("/lessons$"))
         yield page
 

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.seeded_machine import VERSIONS, machine_with_a_past
 from tests.e2e.page.serving import DECISION, FIX, Served, opened, serving, window
+from tests.support import live_files
 from tests.support.running import wait_until
 
 NEWS = "#news"
@@ -135,8 +136,8 @@ def test_forgetting_asks_and_takes_no_for_an_answer(note: Page, served: Served) 
 
 
 def is_stored(served: Served, title: str) -> bool:
-    """Return whether any file still holds a title."""
-    return any(title.encode() in path.read_bytes() for path in served.machine.home.rglob("*.db"))
+    """Return whether any database still holds a title."""
+    return any(path.suffix == ".db" for path in live_files.files_with(served.machine.home, title.encode()))
 
 
 def test_forget_waits_and_is_undone_until_it_is_sent(note: Page, served: Served) -> None:

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -15,6 +14,7 @@ from demo.machine import CommandFailed
 from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.e2e.page.serving import DECISION, Served, filled_machine, opened, serving, window
+from tests.support import live_files
 from tests.support.running import wait_until
 
 JSON = {"content-type": "application/json"}
@@ -32,7 +32,7 @@ SCRIPT = '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 
 
 def ask(served: Served, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> tuple[int, str]:
     """The status and the beginning of an answer, asked as by any program of this machine."""
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
     try:
         connection.request(method, path, body or None, {"host": f"127.0.0.1:{served.port}", **headers})
         answer = connection.getresponse()
@@ -191,8 +191,7 @@ def test_the_token_is_in_no_referrer_address_or_log(browser: Browser, served: Se
     context.close()
     assert served.files_with_token() == []
     assert not any(served.token in line for line in served.printed)
-    commands = [Path(f"/proc/{pid}/cmdline") for pid in os.listdir("/proc") if pid.isdigit()]
-    assert not any(served.token.encode() in path.read_bytes() for path in commands if path.exists())
+    assert not any(served.token.encode() in line for line in live_files.command_lines())
 
 
 def test_a_wrong_link_is_told_what_to_do(browser: Browser, served: Served) -> None:
@@ -248,11 +247,11 @@ def test_many_tabs_are_all_alive(browser: Browser, served: Served) -> None:
             expect(tab.locator("#live")).to_have_text("live")
         served.machine.run("remember", "rule", "Weigh the tea twice before it is packed")
         for tab in tabs:
-            expect(tab.locator("a[data-item]", has_text="Weigh the tea twice")).to_have_count(1, timeout=15_000)
+            expect(tab.locator("a[data-item]", has_text="Weigh the tea twice")).to_have_count(1)
         tabs[0].close()  # another one reads the stream now
         served.machine.run("remember", "rule", "Seal the tins by hand in December")
         for tab in tabs[1:]:
-            expect(tab.locator("a[data-item]", has_text="Seal the tins")).to_have_count(1, timeout=15_000)
+            expect(tab.locator("a[data-item]", has_text="Seal the tins")).to_have_count(1)
 
 
 @pytest.fixture
@@ -267,7 +266,7 @@ def test_the_page_says_when_its_server_has_ended(browser: Browser, own: Served) 
         page.wait_for_selector("#query")
         own.process.send_signal(signal.SIGINT)
         assert own.process.wait(timeout=30) == 0
-        expect(page.locator("#live")).to_have_text("not connected", timeout=15_000)
+        expect(page.locator("#live")).to_have_text("not connected")
         page.locator("#query").fill("day")
         expect(page.locator("#news")).to_contain_text("run `claude-mem-lite ui` again")
         page.get_by_role("link", name="Health").click()

@@ -2,8 +2,15 @@
 contradict each other."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from claude_mem_lite.knowledge.claims.claim import NOTHING, Claim, agree, claim_of, contradict
+from claude_mem_lite.knowledge.claims.claim import NOTHING, Claim, agree, claim_of, contradict, shared_by_rivals
+from claude_mem_lite.knowledge.claims.claim_patterns import singular
+from claude_mem_lite.text import words_of
+
+WORDS = """run lint tests test before after on off never don't no longer always the code port 5433 5434 listens database
+first last migrations start lock file files v2 v3 ties tie enabled disabled not""".split()  # noqa: SIM905
 
 
 @pytest.mark.parametrize(
@@ -231,3 +238,37 @@ def test_what_holds_in_one_place_only_is_an_exception_to_the_rule(rule: str, exc
 )
 def test_not_all_that_is_turned_around_is_an_opposite(one: str, other: str) -> None:
     assert not contradict(one, other)
+
+
+@pytest.mark.parametrize(
+    ("title", "other"),
+    [
+        ("Run migrations at start", "Don't run migrations at start"),
+        ("Never lock files of tests", "Lock file of tests"),
+        ("Lint before tests", "Tests before lint"),
+        ("Lint before tests", "Lint after tests"),
+        ("Idle sessions end after 30 minutes", "Idle sessions end after 20 minutes"),
+    ],
+)
+def test_a_rival_of_a_title_without_a_claim_has_its_plain_words(title: str, other: str) -> None:
+    words = shared_by_rivals(title, is_against=False)
+    assert contradict(title, other)
+    assert words
+    assert {singular(word) for word in words} <= {singular(word) for word in words_of(other)}
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=7), st.data())
+@settings(max_examples=400, deadline=None)
+def test_any_rival_of_a_title_without_a_claim_has_its_plain_words(words: list[str], data: st.DataObject) -> None:
+    changed = [data.draw(st.one_of(st.just(word), st.just(f"{word}s"), st.sampled_from(WORDS))) for word in words]
+    more = data.draw(st.sampled_from([[], ["not"], ["never"], ["no", "longer"]]))
+    title, other = " ".join(words), " ".join([*more, *data.draw(st.one_of(st.just(changed), st.permutations(changed)))])
+    against = (data.draw(st.booleans()), data.draw(st.booleans()))
+    shared = shared_by_rivals(title, is_against=against[0])
+    if contradict(title, other, against=against):
+        assert {singular(word) for word in shared} <= {singular(word) for word in words_of(other)}
+
+
+@pytest.mark.parametrize("title", ["Use pnpm", "Ties", "Not here", "getUserById over foo.py", "Größe über alles"])
+def test_a_title_with_a_claim_or_without_two_plain_words_names_none_for_certain(title: str) -> None:
+    assert shared_by_rivals(title, is_against=False) == []

@@ -165,3 +165,19 @@ def test_another_way_of_doing_the_same_is_found_and_replaces_the_older(store: St
     old = said(store, older, day(1))
     new = said(store, newer, day(2))
     assert now(store, old).superseded_by == new.id
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Migrations run at start", "Migrations don't run at start"),
+        ("Lint before tests", "Tests before lint"),
+        ("The test database listens on port 5433", "The test database listens on port 5434"),
+    ],
+)
+def test_a_contradiction_without_a_claim_is_found_among_many_like_it(store: Store, older: str, newer: str) -> None:
+    first = said(store, older, day(1))
+    for number in range(5):
+        said(store, f"Lint, tests, database and migrations of part {number}", day(2))
+    second = said(store, newer, day(3))
+    assert now(store, first).superseded_by == second.id

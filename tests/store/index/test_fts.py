@@ -296,3 +296,19 @@ def _memory(title: str, location: Location = SHOP, **more: object) -> Memory:
         project=location.project,
     )
     return replace(made, **more)  # type: ignore[arg-type]
+
+
+def test_titles_with_the_words_of_another_are_found_in_any_number_newest_first(store: Store) -> None:
+    made = [store.remember(title) for title in ("Lock the file", "File locks for tests", "Lock", "Files")]
+    seqs = fts.with_most(store.db, ["locks", "file"], f"project:{SHOP.project}", 10)
+    found = memories.by_seq(store.db, seqs)
+    assert [found[seq].id for seq in seqs] == [made[1].id, made[0].id]
+    assert fts.with_most(store.db, [], f"project:{SHOP.project}", 10) == []
+
+
+def test_titles_of_another_scope_take_no_place_from_those_of_the_scope(store: Store) -> None:
+    made = store.remember("Lock the file")
+    for number in range(3):
+        store.remember(f"Lock the file {number}", place=OTHER)
+    seqs = fts.with_most(store.db, ["lock", "file"], f"project:{SHOP.project}", 3)
+    assert [memory.id for memory in memories.by_seq(store.db, seqs).values()] == [made.id]

@@ -51,7 +51,7 @@ def test_without_a_mark_nothing_is_a_second(loop: Services) -> None:
 
 def test_what_the_worker_before_took_in_was_answered(loop: Services) -> None:
     spool.leave(loop.home, now_name("UserPromptSubmit"), json.dumps(PROMPT).encode())
-    assert loop.passes.wait_until_idle(10.0)
+    assert loop.passes.wait_until_idle(30)
     fresh = DuplicateHookGuard(loop.inbox_readers.open)
     assert is_duplicate(fresh, PROMPT)
     assert not is_duplicate(fresh, {**PROMPT, "prompt": "and the invoices?"})
@@ -69,7 +69,7 @@ def test_a_slow_second_hook_comes_after_the_worker_was_started_anew(loop: Servic
     for payload, _ in cases:
         name = now_name(str(payload["hook_event_name"]), -30.0)
         spool.leave(loop.home, name, json.dumps(payload).encode())
-    assert loop.passes.wait_until_idle(10.0)
+    assert loop.passes.wait_until_idle(30)
     for payload, is_known in cases:
         assert is_duplicate(DuplicateHookGuard(loop.inbox_readers.open), payload) is is_known
         assert not is_duplicate(DuplicateHookGuard(loop.inbox_readers.open), {**payload, "session_id": "s-2"})

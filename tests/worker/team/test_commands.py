@@ -6,10 +6,12 @@ import json
 import stat
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from claude_mem_lite.paths import Home
+from tests.support.git_repositories import make_checkout
 from tests.support.postgres import Database, PostgresServer, fresh_database
 from tests.support.running import COMMAND, Machine, open_machine
 from tests.support.team_workers import REMOTE, Member, open_members
@@ -147,6 +149,30 @@ def test_a_project_is_unshared_and_taken_back(pair: tuple[Member, Member]) -> No
     assert ana.titles() == [DECISION]
 
 
+def test_sharing_says_whether_open_work_goes_and_unsharing_what_is_removed(pair: tuple[Member, Member]) -> None:
+    ana, _ = pair
+    assert "is shared with the team, open work too." in ana.said("team", "share", ".", "--handoffs")
+    assert "is shared with the team." in ana.said("team", "share", ".")
+    assert "what was received is removed here" in ana.said("team", "unshare", ".")
+
+
+def test_the_state_says_that_memory_is_off(pair: tuple[Member, Member]) -> None:
+    ana, _ = pair
+    assert "Memory is off" not in ana.said("team", "status")
+    ana.said("off")
+    assert "`claude-mem-lite on` switches it on" in ana.said("team", "status")
+
+
+def test_the_state_does_not_guess_what_waits_on_a_server_that_refuses_the_login(
+    pair: tuple[Member, Member], database: Database
+) -> None:
+    ana, _ = pair
+    ana.sync()
+    assert "0 out, 0 in" in ana.said("team", "status")
+    ana.machine.run("team", "revoke", "ana", "--url", database.address.url())
+    assert "0 out, ? in" in ana.said("team", "status")
+
+
 def test_a_search_of_the_team_finds_what_is_not_on_this_machine(database: Database) -> None:
     with open_members(database, "ana", "ben") as (ana, ben):
         ana.remember("decision", DECISION)
@@ -169,6 +195,61 @@ def test_a_sealed_team_needs_its_key(machine: Machine, empty_database: Database)
         assert not other.home.team_key.exists()
         assert json.loads(piped(other, made["key"], "team", "key", "--json"))["code"] == ""
         assert modes(other.home) == modes(machine.home) == {0o600}
+
+
+def sealed_pair(stack: ExitStack, database: Database) -> tuple[Member, Member]:
+    """Two members of a sealed team, both with its key, who share the same project."""
+    first = stack.enter_context(open_machine())
+    first.start_worker()
+    key = json.loads(first.run("team", "init", "--sealed", database.address.url(), "--json").stdout)["key"]
+    made = []
+    for name, machine in (("ana", first), ("ben", stack.enter_context(open_machine()))):
+        url = json.loads(first.run("team", "invite", name, "--project", REMOTE, "--json").stdout)["url"]
+        checkout = make_checkout(machine.user_home / "shop")
+        checkout.git("remote", "add", "origin", f"https://{REMOTE}")
+        machine.start_worker()
+        made.append(Member(name, machine, checkout.root, url))
+        made[-1].join()
+        piped(machine, key, "team", "key")
+        made[-1].share()
+    return made[0], made[1]
+
+
+def test_a_search_of_a_sealed_team_finds_what_was_received(empty_database: Database) -> None:
+    with ExitStack() as stack:
+        ana, ben = sealed_pair(stack, empty_database)
+        ana.remember("decision", DECISION)
+        ben.remember("decision", "Round invoices per line, because the bank does it so")
+        ana.sync()
+        ben.sync()
+        (hit,) = ben.command("search", "--team", "invoices")
+        assert (hit["title"], hit["author"], hit["project"]) == (DECISION, "ana", REMOTE)
+        assert ([hit["id"]], hit["uid"][:4]) == ([memory["id"] for memory in ben.command("show", hit["id"])], "ana:")
+        told = ben.machine.run("search", "--team", "kangaroo").stdout
+        assert told == "What was received of the sealed team has nothing about 'kangaroo'.\n"
+
+
+def test_a_search_of_a_sealed_team_without_the_key_says_so(machine: Machine, empty_database: Database) -> None:
+    machine.run("team", "init", "--sealed", empty_database.address.url())
+    url = json.loads(machine.run("team", "invite", "ben", "--project", REMOTE, "--json").stdout)["url"]
+    with open_machine() as other:
+        other.start_worker()
+        other.run("team", "join", url)
+        refused = other.run("search", "--team", "invoices", status=1)
+    assert "the team is sealed and this device has no key" in refused.stderr
+
+
+def test_open_work_is_shared_if_the_project_was_shared_with_it(pair: tuple[Member, Member]) -> None:
+    ana, ben = pair
+    ana.remember("handoff", "Left open: the refund page, which still needs its form")
+    ana.sync()
+    ben.sync()
+    assert ben.titles() == []
+    assert ana.command("team", "share", ".", "--handoffs")["handoffs"] is True
+    ana.sync()
+    ben.sync()
+    (received,) = ben.command("list")
+    assert (received["kind"], received["author"]) == ("handoff", "ana")
 
 
 def test_a_command_outside_of_a_team_says_how_to_join(machine: Machine) -> None:

@@ -70,3 +70,6 @@ def test_unsharing_on_one_device_destroys_nothing_that_another_device_made(datab
         other.sync()
         desktop.sync()
         assert (desktop.titles(), other.titles()) == ([DECISION], [])
+        other.share()
+        other.sync()
+        assert other.titles() == [DECISION]

@@ -11,6 +11,8 @@ from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.limits import LIMITS, Limits
 from claude_mem_lite.paths import Home
+from claude_mem_lite.store import team as tables
+from claude_mem_lite.team.address import save_address
 from claude_mem_lite.timestamps import utc_now
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team import membership
@@ -140,6 +142,22 @@ def test_a_failure_is_kept_with_its_next_step_until_a_success(joined: Services, 
     assert (failed.code, bool(failed.next_step), failed.failed_at is not None) == ("unreachable", True, True)
     home.team_address.write_text(good)
     assert joined.team.wait_for_round(WAIT_S).code == ""
+
+
+def test_a_change_does_not_wait_for_the_end_of_a_long_pause(home: Home, database: Database) -> None:
+    limits = replace(PATIENT, team_min_pause_s=0.0, team_max_pause_s=3600.0)
+    with running_loop(home, utc_now, embedder=FakeEmbedder(), limits=limits) as services:
+        address = invited(database, "ana")
+        membership.join(services, address.url(), deadline=Deadline.after(WAIT_S))
+        save_address(home.team_address, replace(address, password="wrong"))
+        wait_until(lambda: services.team.state.code == "login", "a failure, whose pause is the longest")
+        save_address(home.team_address, address)
+        before = services.team.wait_for_round(WAIT_S).rounds
+        services.team.local().write(lambda _: None)
+        assert services.passes.wait_until_idle(WAIT_S)
+        assert services.team.state.rounds == before
+        services.team.local().write(lambda db: tables.mark(db, ["aaaa"]))
+        wait_until(lambda: services.team.state.rounds > before, "a synchronisation for the change")
 
 
 def test_an_idle_worker_in_a_team_still_ends(database: Database) -> None:

@@ -57,7 +57,7 @@ team = LazyGroup(
       claude-mem-lite team init postgresql://admin@localhost/team
       claude-mem-lite team invite ana --project .
       claude-mem-lite team join
-      claude-mem-lite team preview
+      claude-mem-lite team preview --project .
       claude-mem-lite team share .
       claude-mem-lite team status
     """,

@@ -6,6 +6,7 @@ import click
 
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import (
+    chosen_home,
     connect_to_find,
     connect_to_look,
     is_anything_stored,
@@ -35,7 +36,8 @@ def share(project: str, handoffs: bool, as_json: bool) -> None:
 
     From now on, decisions, bug fixes with their cause, gotchas, conventions, rules and architecture of PROJECT go to
     the team, also those stored before. PROJECT is a folder, a name or a remote; it needs a remote, because teammates
-    are matched by it. A file in a repository can never turn this on.
+    are matched by it. A file in a repository can never turn this on. From now on, too, memories of teammates in PROJECT
+    are received. Run again without --handoffs, open work is taken back.
 
     \b
     Examples:
@@ -54,8 +56,8 @@ def share(project: str, handoffs: bool, as_json: bool) -> None:
 def unshare(project: str, as_json: bool) -> None:
     """Stop sharing a project.
 
-    What you shared of it is taken back from the team at the next synchronisation, and nothing of it is received any
-    more. Your own memories stay.
+    What you shared of it is taken back from the team at the next synchronisation. What you received of it is removed
+    here at once, and nothing of it is received any more. Your own memories stay.
 
     \b
     Example:
@@ -70,9 +72,11 @@ def _print_shared(shared: TeamShared, as_json: bool) -> None:
         print_json(shared.raw)
         return
     if not shared.is_shared:
-        click.echo(f"{plain(shared.name)} is not shared any more; what was sent is taken back.")
+        gone = "What was sent is taken back, and what was received is removed here."
+        click.echo(f"{plain(shared.name)} is not shared any more. {gone}")
         return
-    click.echo(f"{plain(shared.name)} ({plain(shared.remote)}) is shared with the team.")
+    open_work = ", open work too" if shared.handoffs else ""
+    click.echo(f"{plain(shared.name)} ({plain(shared.remote)}) is shared with the team{open_work}.")
     if shared.marked:
         considered = counted(shared.marked, "memory", "memories")
         click.echo(f"{considered} will be considered; `claude-mem-lite team preview` shows which go and which stay.")
@@ -110,6 +114,8 @@ def preview(project: str, as_json: bool) -> None:
     total = len(found.memories) + found.more
     if total > _MAX_LISTED:
         click.echo(dim(f"and {total - _MAX_LISTED:,} more"))
+    if found.memories:
+        click.echo(dim("Their texts, as sent: `--json`, or Team on the page of `claude-mem-lite ui`."))
     if not found.memories:
         all_shared = "" if project or found.held_back else " `--project .` asks about a project that is not shared."
         click.echo(f"Nothing would be sent.{all_shared}")
@@ -163,7 +169,10 @@ def _print_status(state: TeamStatus) -> None:
     if state.code:
         click.echo(f"{plain(state.code)}: {plain(state.message)}; {plain(state.next_step)}.")
     last = ago(state.last_sync_at, now) if state.last_sync_at else "not since the worker started"
-    click.echo(f"Last synchronisation: {last}. Waiting: {state.waiting_out:,} out, {state.waiting_in:,} in.")
+    incoming = f"{state.waiting_in:,}" if state.reached else "?"
+    click.echo(f"Last synchronisation: {last}. Waiting: {state.waiting_out:,} out, {incoming} in.")
+    if chosen_home().off_switch.exists():
+        click.echo("Memory is off, so nothing is synchronised: `claude-mem-lite on` switches it on.")
     if state.projects:
         print_table(
             [Column("project"), Column("granted"), Column("shared"), Column("sent"), Column("received")],
@@ -245,8 +254,9 @@ def repair(as_json: bool) -> None:
 def share_memory(given: str, as_json: bool) -> None:
     """Share one memory with the team.
 
-    For a memory of a kind that is not shared by default. Preferences, memories that hold everywhere, quarantined and
-    private ones, and text from the web never go.
+    For a memory that is not shared by default; `team preview` says which stay and why. What never goes: preferences,
+    corrections and failures; what holds beyond the project; memories that are quarantined, repeat a prompt, have the
+    tag `private` or may contain a secret; text from pages, tools, commands and imports; memories of teammates.
 
     \b
     Example:

@@ -20,6 +20,7 @@ _MAX_NAMES = 60
 _MAX_FILES = 4
 _MAX_ANSWERS = 3
 _MAX_ANSWER = 80
+_ASKED, _CHOSE = "Asked “", "”, the user chose: "
 _SIZE_ALONE = lazy(r": changed(?: \([^)]*\))?$")
 _RECOMMENDED = lazy(r"\s*\((?:Recommended|recommended)\)")
 
@@ -141,7 +142,12 @@ def of_answers(steps: Sequence[Step]) -> Iterator[str]:
 def answer_line(step: Answered, max_answer: int) -> str:
     """Return a question with the choice of the user, up to a length."""
     answer = plain(_RECOMMENDED.sub("", step.answer)).rstrip(".")
-    return f"Asked “{within(plain(step.question), 140)}”, the user chose: {within(answer, max_answer)}."
+    return f"{_ASKED}{within(plain(step.question), 140)}{_CHOSE}{within(answer, max_answer)}."
+
+
+def is_answer(line: str) -> bool:
+    """Return whether a line repeats a choice of the user."""
+    return line.startswith(_ASKED) and _CHOSE in line
 
 
 def beyond_symbols(change: FileChange) -> str:

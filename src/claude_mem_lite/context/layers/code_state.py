@@ -7,17 +7,18 @@ from claude_mem_lite.code.freshness.verdicts import Freshness, Verdict
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.layer import Item
 from claude_mem_lite.context.order import GONE
-from claude_mem_lite.context.project_setting import from_root
+from claude_mem_lite.context.project_setting import Setting, from_root
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.user_rules import is_users_rule
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
-from claude_mem_lite.store import retirements
+from claude_mem_lite.store import received_memories, retirements
 from claude_mem_lite.store.branches import is_hidden
 
 MIN_CONFIDENCE = 0.5
 MAX_LINE_LENGTH = 420
 """Maximum length of a memory in a line."""
 _MAX_RETIRED = 20
+_MAX_RECEIVED = 20
 
 
 def verdict_of(memory: Memory, verdicts: Mapping[str, Freshness]) -> Verdict:
@@ -59,6 +60,38 @@ def restored_memories(db: sqlite3.Connection, request: ContextRequest, kinds: Se
     ]
     verdicts = request.checkout.freshness(retired)
     return [memory for memory in retired if verdict_of(memory, verdicts) == "fresh"]
+
+
+def received_work(
+    db: sqlite3.Connection, request: ContextRequest, setting: Setting, kinds: Sequence[Kind]
+) -> list[Memory]:
+    """Return memories of teammates about files of the coming work, most expected first; none without a forecast."""
+    if not setting.forecast.shares:
+        return []
+    found = received_memories.about_files(
+        db,
+        f"project:{request.location.project}",
+        kinds,
+        setting.forecast.shares,
+        since=request.since,
+        hidden=request.checkout.hidden,
+        limit=_MAX_RECEIVED,
+    )
+    return sorted(found, key=lambda memory: setting.forecast.share(memory.files), reverse=True)
+
+
+def without_worth(
+    db: sqlite3.Connection, stored: Sequence[Memory], request: ContextRequest, setting: Setting
+) -> frozenset[str]:
+    """Return the ids of memories without a worth apart from their files: those of teammates that are no news.
+
+    Otherwise the same decision would be shown in every session, whatever the session is about. If nothing is known
+    about the coming work, all memories have a worth."""
+    received = frozenset(memory.id for memory in stored if memory.origin == "team")
+    began = setting.last_began_at
+    if not received or began is None or request.since is not None or not setting.forecast.shares:
+        return frozenset()
+    return received - received_memories.came_since(db, sorted(received), began)
 
 
 def why_not(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
@@ -111,6 +144,7 @@ def memory_item(
         files=tuple(from_root(memory.files, request.location.root)),
         is_asked_for=is_asked_for(memory),
         is_users_rule=is_users_rule(memory),
+        is_received=memory.origin == "team",
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from claude_mem_lite.authors import team_factor
 from claude_mem_lite.compress.rules.session_handoff import FAILING, OPEN
 from claude_mem_lite.context import render
+from claude_mem_lite.context.layers.code_state import without_worth
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import (
     REPEATED,
@@ -18,7 +19,7 @@ from claude_mem_lite.context.layers.sessions import (
 )
 from claude_mem_lite.context.layers.still_valid import ValidSession, valid_sessions
 from claude_mem_lite.context.order import GONE, NO_FLOOR, format_number, newest_first
-from claude_mem_lite.context.project_setting import Setting
+from claude_mem_lite.context.project_setting import Setting, from_root
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.similarity import StemmedText
 from claude_mem_lite.models import Memory, Session
@@ -60,7 +61,9 @@ def handoff_items(db: sqlite3.Connection, request: ContextRequest, setting: Sett
     rank = next((place for place, session in enumerate(past, 1) if last and session.id == last.session.id), 0)
     stopped = _stopped(request, last, rank, len(past)) if last else []
     shown = [last.handoff] if last and last.handoff else []
-    return stopped + _earlier(request, [handoff for handoff in still_open if handoff not in shown], shown, gone)
+    worthless = without_worth(db, still_open, request, setting)
+    earlier = [handoff for handoff in still_open if handoff not in shown]
+    return stopped + _earlier(request, earlier, shown, gone, worthless)
 
 
 def _leaves_something(valid: ValidSession) -> bool:
@@ -118,7 +121,11 @@ def open_line(handoff: Memory) -> str:
 
 
 def _earlier(
-    request: ContextRequest, handoffs: Sequence[Memory], shown: Sequence[Memory], gone: Collection[str]
+    request: ContextRequest,
+    handoffs: Sequence[Memory],
+    shown: Sequence[Memory],
+    gone: Collection[str],
+    worthless: Collection[str],
 ) -> list[Item]:
     """Return a line for each earlier handoff; a handoff that repeats a newer handoff is left out."""
     newer = [StemmedText(handoff.summary) for handoff in shown]
@@ -130,6 +137,7 @@ def _earlier(
         newer.append(text)
         age = render.when(handoff.last_seen_at, request.now, request.dated)
         source = f"{render.origin_label(handoff)} " if handoff.origin == "team" else ""
+        worth = _WORTH_OF_EARLIER * team_factor(handoff.origin) * FADE ** (rank - 1)
         items.append(
             Item(
                 f"- [{source}{age}] Left open earlier: {open_line(handoff).removeprefix(OPEN)}",
@@ -137,7 +145,9 @@ def _earlier(
                 "left open earlier, and not taken up since",
                 left_out=GONE if handoff.session in gone else REPEATED if is_repeated else "",
                 memory=handoff.id,
-                worth=_WORTH_OF_EARLIER * team_factor(handoff.origin) * FADE ** (rank - 1),
+                files=tuple(from_root(handoff.files, request.location.root)) if handoff.origin == "team" else (),
+                is_received=handoff.origin == "team",
+                worth=0.0 if handoff.id in worthless else worth,
                 order=newest_first(rank, len(handoffs), handoff.last_seen_at, _repeated(shared, len(text)), NO_FLOOR),
             )
         )

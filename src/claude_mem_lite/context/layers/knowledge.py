@@ -9,9 +9,11 @@ from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.layers.code_state import (
     is_asked_for,
     memory_item,
+    received_work,
     restored_memories,
     why_never,
     why_unsure,
+    without_worth,
 )
 from claude_mem_lite.context.layers.contradictions import AnnotatedMemory, grouped_items
 from claude_mem_lite.context.layers.layer import FADE, Item
@@ -81,7 +83,7 @@ def _knowledge(
     *,
     with_scopes: bool = False,
 ) -> list[Item]:
-    stored = _read(db, request, scopes, kinds)
+    stored = _read(db, request, setting, scopes, kinds)
     verdicts = request.checkout.freshness(stored)
     tallies = receipts.tallies_since_last_seen(db, [memory.id for memory in stored], at_need=False)
     candidates = []
@@ -91,7 +93,7 @@ def _knowledge(
         low = why_unsure(memory) or _why_low(memory_score, floor)
         candidates.append(_KnowledgeCandidate(memory, memory_score, barred or low, is_low=not barred and bool(low)))
     candidates.sort(key=_rank)
-    return _items(db, candidates, verdicts, request, floor, with_scopes=with_scopes)
+    return _items(db, candidates, verdicts, request, setting, floor, with_scopes=with_scopes)
 
 
 def _items(
@@ -99,6 +101,7 @@ def _items(
     candidates: Sequence[_KnowledgeCandidate],
     verdicts: Mapping[str, Freshness],
     request: ContextRequest,
+    setting: Setting,
     floor: float,
     *,
     with_scopes: bool,
@@ -106,13 +109,14 @@ def _items(
     """Return the eligible memories with their contradictions; for an explanation also all others."""
     by_id = {candidate.memory.id: candidate for candidate in candidates}
     good = [candidate.memory for candidate in candidates if not candidate.left_out]
+    worthless = without_worth(db, good, request, setting)
     places = _places([memory for memory in good if _worth(by_id[memory.id])])
 
     def item(annotated: AnnotatedMemory) -> Item:
         candidate, id_ = by_id[annotated.memory.id], annotated.memory.id
         where = _where(annotated.memory.scope) if with_scopes else ""
         reason = _reason(candidate)
-        worth = 0.0 if candidate.left_out else _worth(candidate) * FADE ** places.get(id_, 0)
+        worth = 0.0 if candidate.left_out or id_ in worthless else _worth(candidate) * FADE ** places.get(id_, 0)
         note, dated = annotated.note, annotated.is_dated
         line = memory_item(candidate.memory, verdicts, request, reason, note=note, dated=dated, where=where)
         return replace(line, score=candidate.score, floor=floor, worth=worth, order=_order(candidate))
@@ -140,10 +144,12 @@ def _reason(candidate: _KnowledgeCandidate) -> str:
 
 
 def _places(good: Sequence[Memory]) -> dict[str, int]:
-    """Return the places by which worth fades; memories that the user asked for are counted separately."""
+    """Return the places by which worth fades; memories that the user asked for, and those of teammates, are counted
+    separately."""
     first = [memory.id for memory in good if is_asked_for(memory)]
-    others = [memory.id for memory in good if memory.id not in first]
-    return {id_: place for ids in (first, others) for place, id_ in enumerate(ids)}
+    received = [memory.id for memory in good if memory.origin == "team" and memory.id not in first]
+    others = [memory.id for memory in good if memory.id not in first and memory.id not in received]
+    return {id_: place for ids in (first, others, received) for place, id_ in enumerate(ids)}
 
 
 def _worth(candidate: _KnowledgeCandidate) -> float:
@@ -167,15 +173,18 @@ def _where(scope: str) -> str:
 
 
 def _read(
-    db: sqlite3.Connection, request: ContextRequest, scopes: Sequence[str], kinds: Sequence[Kind]
+    db: sqlite3.Connection, request: ContextRequest, setting: Setting, scopes: Sequence[str], kinds: Sequence[Kind]
 ) -> list[Memory]:
-    stored = []
+    stored: list[Memory] = []
     for scope in scopes:
         stored += memories.in_scope(
             db, scope, kinds, since=request.since, hidden=request.checkout.hidden, limit=_MAX_CANDIDATES
         )
         if scope.startswith("project:"):
             stored += restored_memories(db, request, kinds)
+            known = {memory.id for memory in stored}
+            expected = received_work(db, request, setting, kinds)
+            stored += [memory for memory in expected if memory.id not in known]
     return stored
 
 

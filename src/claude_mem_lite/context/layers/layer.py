@@ -46,6 +46,8 @@ class Item:
     """True if the user asked to remember, pinned or ruled the memory; selected before further items of any layer."""
     is_users_rule: bool = False
     """Puts the line under the heading of the user's standing rules."""
+    is_received: bool = False
+    """True for a memory of a teammate: selected after one's own lines, for its files or as news."""
     is_short: bool = False
     """True for a fragment: the fragments of a layer form one line after its other lines."""
     with_next: bool = False

@@ -1,4 +1,4 @@
-"""Layer of earlier work: the work most similar to the present work, then the newest."""
+"""Layer of earlier work: the work most similar to the present work, then the newest, then work of teammates."""
 
 import logging
 import sqlite3
@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from claude_mem_lite.authors import team_factor
+from claude_mem_lite.authors import received_note, team_factor
 from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.code_state import (
     MIN_CONFIDENCE,
     memory_item,
+    received_work,
     relocation_of,
     restored_memories,
     verdict_of,
@@ -35,6 +36,7 @@ from claude_mem_lite.store.branches import is_hidden
 _KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
 # More than are shown: decisions among them may appear in another layer.
 _MAX_CANDIDATES = 16
+_MAX_RECEIVED = 3
 _MAX_HITS = 80
 _MAX_READ = 10 * MAX_MEMORIES_PER_TURN
 _MAX_OF_A_TURN = 2
@@ -56,8 +58,11 @@ def observations(db: sqlite3.Connection, request: ContextRequest, setting: Setti
     spread = _Spread({hit.memory.id: hit for hit in similar}, _known_files(db, request))
     selected = spread.select(candidates)
     if len(selected) < _MAX_CANDIDATES or request.explained:
-        candidates += _recent(db, request, {hit.memory.id for hit in similar})
+        candidates += _recent(db, request, setting, {hit.memory.id for hit in similar})
         selected = _without_crowding([*selected, *candidates])
+    received = _received(db, request, setting)
+    candidates += received
+    selected += [candidate for candidate in received if not candidate.left_out][:_MAX_RECEIVED]
     admitted = [candidate.memory for candidate in candidates if not candidate.left_out]
     if request.explained:
         candidates = [_outranked(spread.placed(candidate), selected) for candidate in candidates]
@@ -147,6 +152,7 @@ def _similar_work(db: sqlite3.Connection, request: ContextRequest, setting: Sett
         except Exception as error:  # noqa: BLE001  the newest work is enough
             log.warning("no search for the context", extra={"error": type(error).__name__})
             continue
+        hits = [hit for hit in hits if not isinstance(hit.found, Memory) or _is_by_similarity(hit.found, setting)]
         for hit in hits:
             if not isinstance(hit.found, Memory):
                 continue
@@ -160,6 +166,11 @@ def _similar_work(db: sqlite3.Connection, request: ContextRequest, setting: Sett
         and not is_hidden(work.memory.branch, work.memory.created_at, request.checkout.hidden)
     ]
     return sorted(visible, key=lambda work: (-work.share, work.memory.id))
+
+
+def _is_by_similarity(memory: Memory, setting: Setting) -> bool:
+    """Return whether similarity and recency select a memory; if there is a forecast, files select work of teammates."""
+    return memory.origin != "team" or not setting.forecast.shares
 
 
 def _known_files(db: sqlite3.Connection, request: ContextRequest) -> set[str]:
@@ -218,15 +229,33 @@ class _Spread:
         return f"rank {format_number(value)} = {share}{use}{files}"
 
 
-def _recent(db: sqlite3.Connection, request: ContextRequest, similar: set[str]) -> list[_WorkCandidate]:
+def _recent(
+    db: sqlite3.Connection, request: ContextRequest, setting: Setting, similar: set[str]
+) -> list[_WorkCandidate]:
     """Return the newest work not found by search, with ranks."""
-    newest = [memory for memory in _newest(db, request) if memory.id not in similar]
+    newest = [
+        memory for memory in _newest(db, request) if memory.id not in similar and _is_by_similarity(memory, setting)
+    ]
     candidates = _candidates(db, newest, request, "recent work")
     return [
         replace(
             candidate,
             order=newest_first(rank, len(candidates), candidate.memory.created_at),
             worth=_WORTH * candidate.usefulness * team_factor(candidate.memory.origin) * FADE**rank,
+        )
+        for rank, candidate in enumerate(candidates, 1)
+    ]
+
+
+def _received(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[_WorkCandidate]:
+    """Return work of teammates on the files of the coming session, most expected first."""
+    candidates = _candidates(db, received_work(db, request, setting, _KINDS), request, "about the coming work")
+    return [
+        replace(
+            candidate,
+            reason=f"{candidate.reason}{received_note(candidate.memory.origin, candidate.memory.author)}",
+            order=f"share of the coming work {format_number(setting.forecast.share(candidate.memory.files))}: "
+            f"{rank} of {len(candidates)}",
         )
         for rank, candidate in enumerate(candidates, 1)
     ]

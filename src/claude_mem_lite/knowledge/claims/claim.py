@@ -23,7 +23,12 @@ from claude_mem_lite.knowledge.claims.claim_patterns import (
     VERB_OF,
     singular,
 )
-from claude_mem_lite.knowledge.claims.contradictions import are_reversed, differ_by_a_number, differ_by_an_opposite
+from claude_mem_lite.knowledge.claims.contradictions import (
+    OPPOSITES,
+    are_reversed,
+    differ_by_a_number,
+    differ_by_an_opposite,
+)
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import DENIALS, STOPWORDS, denies, share, share_of_both, words_of
 
@@ -33,6 +38,11 @@ _MAX_VALUE_WORDS = 4
 _MIN_SAME_SUBJECT = 0.75
 # Words before the end of a clause do not deny the words behind the end.
 _CLAUSE_END = lazy(r"[,;.!?]|\b(?:so|but|and|then)\b", re.I)
+_BESIDE_A_DENIAL = frozenset(("do", "longer", "always"))
+"""Words that come and go with a denial: "always run it", "no longer run it", "do not run it"."""
+_NOT_SHARED = STOPWORDS | FILLERS | GENERAL | DENIALS | _BESIDE_A_DENIAL | OPPOSITES.keys()
+_MAX_PLAIN_LENGTH = 60
+_MIN_SHARED_BY_RIVALS = 2
 _COLON_AFTER_DENIAL = lazy(r"(?i)\b(never|not|don't|avoid|stop)\s*:\s*")
 
 
@@ -120,6 +130,22 @@ def found_by(title: str, *, is_against: bool) -> list[str]:
     """Return the search words for memories about the same subject as a title."""
     claim = claim_of(title, is_against=is_against)
     return (not claim.is_placement and claim.words()) or sorted(content_words(title))
+
+
+def shared_by_rivals(title: str, *, is_against: bool) -> list[str]:
+    """Return words that every contradicting title has too; none if too few are certain.
+
+    A title without a claim is contradicted only by its own words in another order, or with another number, opposite
+    or denial. Only plain words are certain: the word index splits others, and stems `ties` and `tie` differently."""
+    if claim_of(title, is_against=is_against) != NOTHING:
+        return []
+    plain = [
+        word
+        for word in dict.fromkeys(words_of(title))
+        if word.isascii() and word.isalpha() and len(word) <= _MAX_PLAIN_LENGTH and word not in _NOT_SHARED
+        and singular(word) not in _NOT_SHARED and not singular(word).endswith("ie")
+    ]  # fmt: skip
+    return plain if len(plain) >= _MIN_SHARED_BY_RIVALS else []
 
 
 def content_words(text: str) -> Words:
@@ -260,6 +286,5 @@ def _differ_by_a_denial(title: str, other: str, against: tuple[bool, bool]) -> b
     ours, theirs = (" ".join(word for word in words_of(text) if word not in DENIALS) for text in (title, other))
     if are_reversed(ours, theirs):
         return False  # "lint before tests" and "never tests before lint"
-    ignored = {"do", "longer", "always"}
-    bare, other_bare = content_words(ours) - ignored, content_words(theirs) - ignored
+    bare, other_bare = content_words(ours) - _BESIDE_A_DENIAL, content_words(theirs) - _BESIDE_A_DENIAL
     return len(bare) >= 2 and bare == other_bare

@@ -34,9 +34,9 @@ _PAIRS = (
     *(("before", "after"), ("on", "off"), ("above", "below"), ("over", "under"), ("up", "down"), ("first", "last")),
     *(("enable", "disable"), ("enabled", "disabled"), ("allow", "forbid"), ("allowed", "forbidden")),
 )
-_OPPOSITES = {title: other for pair in _PAIRS for title, other in (pair, pair[::-1])}
+OPPOSITES = {title: other for pair in _PAIRS for title, other in (pair, pair[::-1])}
 """Words with an opposite. Most of them are stop words, but an exchange reverses the meaning of a sentence."""
-_MIN_BESIDE_OPPOSITES = 2
+_MIN_BESIDEOPPOSITES = 2
 
 
 def differ_by_a_number(title: str, other: str) -> bool:
@@ -73,8 +73,8 @@ def differ_by_an_opposite(title: str, other: str) -> bool:
     if len(ours) != len(theirs) or ours == theirs:
         return False
     beside = {a for a, b in zip(ours, theirs, strict=True) if a == b and a not in STOPWORDS}
-    return len(beside) >= _MIN_BESIDE_OPPOSITES and all(
-        a == b or _OPPOSITES.get(a) == b for a, b in zip(ours, theirs, strict=True)
+    return len(beside) >= _MIN_BESIDEOPPOSITES and all(
+        a == b or OPPOSITES.get(a) == b for a, b in zip(ours, theirs, strict=True)
     )
 
 
@@ -93,7 +93,7 @@ def in_same_order(title: str, other: str) -> bool:
 def _opposites_in(text: str) -> list[str]:
     """Return the words of a text that have an opposite, in order; without `on`, `up` and `over`, which have many
     meanings."""
-    return [word for word in words_of(text) if word in _OPPOSITES and word not in ("on", "up", "over")]
+    return [word for word in words_of(text) if word in OPPOSITES and word not in ("on", "up", "over")]
 
 
 def _is_value(words: Sequence[str], at: int) -> bool:

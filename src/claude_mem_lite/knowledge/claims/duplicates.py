@@ -85,6 +85,12 @@ def _is_stated_again(known: Memory, new: Memory) -> bool:
     )
 
 
+def first_word(title: str) -> str:
+    """Return the first word of a title in lower case. Duplicates begin with the same word, except statements of the
+    user in other words and failures of the same command."""
+    return title.split(" ", 1)[0].lower()
+
+
 def merged(known: Memory, new: Memory) -> Memory:
     """Return the known memory with the additions of the new sighting."""
     if new.made_by == "user" and content_words(text_without_request(known)) < content_words(text_without_request(new)):
@@ -141,9 +147,8 @@ def _is_same_work(known: Memory, new: Memory) -> bool:
 
 def _agree(title: str, other: str) -> bool:
     """Return True if two titles have the same first word, names and numbers."""
-    first, second = title.split(" ", 1)[0].lower(), other.split(" ", 1)[0].lower()
     return (
-        first == second
+        first_word(title) == first_word(other)
         and set(_NAME.findall(title)) == set(_NAME.findall(other))
         and _NUMBER.findall(title) == _NUMBER.findall(other)
     )

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from claude_mem_lite.compress.prose.drafts import quoted_in
-from claude_mem_lite.knowledge.claims.claim import contradict, found_by
+from claude_mem_lite.knowledge.claims.claim import contradict, found_by, shared_by_rivals
 from claude_mem_lite.knowledge.claims.claim_patterns import FILLERS, NUMBER
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory, is_users_wording
@@ -149,7 +149,9 @@ def ids_contradicting(db: sqlite3.Connection, memory: Memory) -> list[str]:
 def _rows_contradicting(db: sqlite3.Connection, memory: Memory) -> list[sqlite3.Row]:
     if memory.kind not in REPLACEABLE_KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
         return []
-    rows = memory_queries.active_rows(db, memory, _candidates(db, memory), REPLACEABLE_KINDS)
+    words = shared_by_rivals(memory.title, is_against=memory.kind == "anti_pattern")
+    seqs = fts.with_most(db, words, memory.scope, 2 * _MAX_CANDIDATES) if words else _candidates(db, memory)
+    rows = memory_queries.active_rows(db, memory, seqs, REPLACEABLE_KINDS) if seqs else []
     claim = (memory.kind, memory.title)
     return [
         row for row in rows if row["origin"] not in FOREIGN_ORIGINS and _are_opposed(claim, (row["kind"], row["title"]))

@@ -19,6 +19,7 @@ _MAX_WORDS = 16
 _COMMON = 50
 _RAREST = 5
 _MIN_KNOWN = 0.6
+_MAX_SHARED = 3
 
 
 def naming_file(file: str) -> str:
@@ -167,6 +168,19 @@ def naming(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int)
     return _rows(
         db, f"title : ({' OR '.join(phrases)}) AND marks : {filter_tokens.scope_token(scope)}", "rowid desc", limit
     )
+
+
+def with_most(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int) -> list[int]:
+    """Return the row numbers of memories with the longest of these plain words in their title, newest first: those of
+    a scope, and perhaps a few of others.
+
+    Each word costs a look into every part of the index, and the scope is the most frequent word of all: it is asked for
+    only if many titles match."""
+    match = f"title : ({' AND '.join(map(ranking.phrase, sorted(words, key=len)[-_MAX_SHARED:]))})"
+    seqs = _rows(db, match, "rowid desc", limit) if words else []
+    if len(seqs) < limit:
+        return seqs
+    return _rows(db, f"{match} AND marks : {filter_tokens.scope_token(scope)}", "rowid desc", limit)
 
 
 def count_everywhere(db: sqlite3.Connection, word: str, most: int) -> int:

@@ -12,6 +12,7 @@ from claude_mem_lite.text import counted
 from claude_mem_lite.ui.templating import Action, Asked, View, id_of, render
 
 _MAX_LISTED = 200
+_GONE = "What was sent is taken back, and what was received is removed here."
 
 
 def team(asked: Asked) -> str:
@@ -70,7 +71,7 @@ def _share(client: Client, given: JsonObject) -> JsonObject:
 
 def _unshare(client: Client, given: JsonObject) -> JsonObject:
     shared = client.team_unshare(_project_of(given))
-    return {"message": f"{shared.name} is not shared any more; what was sent is taken back."}
+    return {"message": f"{shared.name} is not shared any more. {_GONE}"}
 
 
 def _share_memory(client: Client, given: JsonObject) -> JsonObject:

@@ -138,10 +138,11 @@ function put(place, html, keep) {
   if (isInside) (document.getElementById(focused) ?? main).focus({preventScroll: true});
 }
 
-async function fill(place, path) {
+// `isWanted` is asked when the part has come: the user may have gone on meanwhile.
+async function fill(place, path, isWanted = () => true) {
   place.asked = path;
   const html = await partFor(path);
-  if (html !== null && place.asked === path) put(place, html, true);  // else something else was asked for since
+  if (html !== null && place.asked === path && isWanted()) put(place, html, true);  // else something else was asked for since
 }
 
 function lockedOut() {
@@ -420,12 +421,20 @@ function hear({state, isChanged}) {
   if (!isChanged) return;
   const offer = main.querySelector("[data-offer]");
   for (const place of main.querySelectorAll("[data-fresh]")) {
-    // Nothing moves under the eyes of who reads further down, or is in the middle of something.
-    const isKept = document.activeElement.matches("button[id], input.select");
-    const isBusy = question.open || (place.contains(document.activeElement) && !isKept);
-    if (!isBusy && !place.dataset.grown && !(offer && scrollY > READ_FROM)) fill(place, place.dataset.fresh);
-    else if (offer) offer.hidden = false;
+    const mayMove = () => {
+      const isFree = isUnread(place, offer);
+      if (!isFree && offer) offer.hidden = false;
+      return isFree;
+    };
+    if (mayMove()) fill(place, place.dataset.fresh, mayMove);
   }
+}
+
+// Nothing moves under the eyes of who reads further down, or is in the middle of something.
+function isUnread(place, offer) {
+  const isKept = document.activeElement.matches("button[id], input.select");
+  const isBusy = question.open || (place.contains(document.activeElement) && !isKept);
+  return !isBusy && !place.dataset.grown && !(offer && scrollY > READ_FROM);
 }
 
 // Keys.

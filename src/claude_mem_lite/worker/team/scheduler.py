@@ -284,7 +284,7 @@ class TeamSync:
 
     def _why_not(self) -> str:
         if not self.is_set_up():
-            return "join a team with `claude-mem-lite team join URL`"
+            return "join a team with `claude-mem-lite team join`"
         if self._settings.problem:
             return "correct config.toml: `claude-mem-lite doctor` says what is wrong"
         return "switch memory on with `claude-mem-lite on`"

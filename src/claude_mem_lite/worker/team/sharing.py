@@ -9,7 +9,7 @@ from contextlib import closing
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.knowledge.quarantine import checked_save
-from claude_mem_lite.models import Location
+from claude_mem_lite.models import Location, Memory
 from claude_mem_lite.responses.team import (
     HeldBack,
     PreviewedMemory,
@@ -20,6 +20,7 @@ from claude_mem_lite.responses.team import (
     TeamRepaired,
     TeamShared,
 )
+from claude_mem_lite.search_values import Filters
 from claude_mem_lite.store import memories, team_heads, tombstones
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import lookup, marks
@@ -168,11 +169,14 @@ def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
 
 
 def search(services: Services, query: str, limit: int, *, deadline: Deadline) -> TeamHits:
-    """Search the memories of all granted projects on the server; not those that the user forgot here."""
-    with Server.connect(address_of(services), deadline) as server:
+    """Search the memories of all granted projects on the server; not those that the user forgot here. The server of a
+    sealed team reads nothing, so there the memories that were received are searched."""
+    address = address_of(services)
+    if load_seal(services.home.team_key) is not None:
+        return TeamHits(_received_hits(services, query, limit), is_sealed=True)
+    with Server.connect(address, deadline) as server:
         greeting = greeting_of(services, server)
-        if greeting.is_sealed:
-            return TeamHits((), is_sealed=True)
+        open_seal(greeting, lambda: None)
         vector = services.team.vector_of(query) if greeting.has_vectors else None
         found = server.search(query, vector, limit)
     with closing(services.readers.open()) as db:
@@ -226,6 +230,34 @@ def _shared(services: Services, shared: Share, *, is_shared: bool, marked: int =
 def _fetch_again(server: Server, entry: Entry) -> Entry | None:
     found = server.fetch(entry.project, entry.device, entry.seq - 1, 1)
     return found[0] if found and found[0].seq == entry.seq else None
+
+
+def _received_hits(services: Services, query: str, limit: int) -> tuple[TeamHitRow, ...]:
+    """Return the hits among the received memories that are stored here."""
+    with closing(services.readers.open()) as db:
+        found = services.search.search(db, query, Filters(origins=("team",)), services.clock(), limit)
+        remotes = {share.project: share.remote for share in tables.shares(db)}
+        return tuple(
+            _received_row(db, hit.found, remotes.get(hit.found.project, ""), hit.score)
+            for hit in found
+            if isinstance(hit.found, Memory)
+        )
+
+
+def _received_row(db: sqlite3.Connection, memory: Memory, project: str, score: float) -> TeamHitRow:
+    head = team_heads.of_memory(db, memory.id, memory.author)
+    return TeamHitRow(
+        head.uid if head else "",
+        memory.id,
+        project,
+        memory.kind,
+        memory.title,
+        memory.summary,
+        memory.author,
+        time_to_text(memory.created_at),
+        round(score, 4),
+        memory.facts,
+    )
 
 
 def _hit_row(db: sqlite3.Connection, hit: TeamHit, project: str) -> TeamHitRow | None:
