@@ -21,7 +21,7 @@ from claude_mem_lite.guards.rule import Rule
 
 LABELS = Path(__file__).parent / "labels" / "guards.jsonl"
 HELD_OUT = ("agent-swarm", "forge")
-"""Projects whose calls were not looked at before the code was final."""
+"""Projects on whose calls nothing was tuned: they were read once, near the end."""
 _PER_CELL = 3
 _PER_RULE = 4
 _OTHERS = 100

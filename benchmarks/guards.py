@@ -7,7 +7,7 @@ The rules of `guard_rules.toml` go through `propose`, and each guard is held aga
   match are drawn by rule, and each label stands for its part of them (`benchmarks.guard_sheets`).
 - *prompts*: how many sentences of recorded prompts get a proposal.
 
-The projects `agent-swarm` and `forge` were not looked at before the code was final: their figures stand apart."""
+Nothing was tuned on the projects `agent-swarm` and `forge`, which were read once: their figures stand apart."""
 
 import sys
 from collections import Counter

@@ -141,7 +141,7 @@ def test_tests_by_a_runner_forbid_those_of_its_language() -> None:
         "fix all but don't commit",
         "don't push yet",
         "don't run the tests for now",
-        "never import inline",
+        "never import lazily",
         "don't import it twice",
         "use postgres, not sqlite",
         "answer in German, not in English",
