@@ -42,6 +42,22 @@ def test_a_rule_of_imports_reads_each_kind_of_edit(given: JsonObject) -> None:
     assert matched(Rule(imports=("moment",)), Call("MultiEdit", given, ROOT, ROOT)) == "moment"
 
 
+def test_a_rule_of_paths_and_imports_needs_both() -> None:
+    rule = Rule(paths=("web/",), imports=("moment",))
+    written = {"web/a.ts": "import 'moment'", "web/b.ts": "import 'date-fns'", "api/a.ts": "import 'moment'"}
+    calls = [
+        Call("Write", {"file_path": f"{ROOT}/{path}", "content": line}, ROOT, ROOT) for path, line in written.items()
+    ]
+    assert [matched(rule, call) for call in calls] == ["moment", "", ""]
+
+
+def test_a_rule_of_imports_leaves_excepted_paths_alone() -> None:
+    rule = Rule(imports=("moment",), excepts=("tests/",))
+    written = {"file_path": f"{ROOT}/tests/a.ts", "content": "import 'moment'"}
+    assert matched(rule, Call("Write", written, ROOT, ROOT)) == ""
+    assert matched(rule, Call("Write", {**written, "file_path": f"{ROOT}/src/a.ts"}, ROOT, ROOT)) == "moment"
+
+
 def test_the_branch_of_a_call_holds_below_its_folder_only() -> None:
     rule = Rule(commands=("git commit",), branches=("main",))
     assert matched(rule, bash("cd web && git commit", "main"))

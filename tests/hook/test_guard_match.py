@@ -236,3 +236,4 @@ def test_an_empty_rule_matches_nothing(rule: guard_match.Rule) -> None:
     assert not found(rule, "npm ci")
     assert not guard_match.matched_path(rule, f"{ROOT}/a", ROOT)
     assert not guard_match.matched_import(rule, "import a", "")
+    assert not guard_match.matched_edit(rule, f"{ROOT}/a", [("import a", "")], ROOT)

@@ -171,7 +171,7 @@ def _gets_round(guard: Guard, later: TurnCall, calls: Sequence[TurnCall]) -> boo
         return False
     command = text(call.tool_input.get("command"))
     if guard.rule.paths:
-        rule = {"paths": list(guard.rule.paths), "excepts": list(guard.rule.excepts)}
+        rule = guard.rule.to_lists()
         return any(guard_match.matched_path(rule, path, call.root) for path in _paths_written(command, call))
     if not guard.rule.commands or matched(guard.rule, call):
         return False

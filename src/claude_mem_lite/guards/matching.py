@@ -1,6 +1,6 @@
 """Match of a rule with a tool call of the past or of a trial, by the same code as the hook."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from claude_mem_lite.guards.guard import Example
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
@@ -35,22 +35,12 @@ def matched(rule: Rule, call: Call) -> str:
     """Return the command, path or module by which a rule matches a call; '' if it does not."""
     if call.tool not in rule.tools:
         return ""
-    data = {name: list(words) for name, words in _lists(rule)}
+    lists = rule.to_lists()
     if call.tool == SHELL_TOOL:
         commands = shell_commands.parse(text(call.tool_input.get("command")), call.folder)
-        return " ".join(guard_match.matched_command(data, commands, _OneBranch(call)))
+        return " ".join(guard_match.matched_command(lists, commands, _OneBranch(call)))
     given: dict[str, object] = dict(call.tool_input)
-    path = guard_match.written_path(given)
-    if rule.paths:
-        return path if guard_match.matched_path(data, path, call.root) else ""
-    return next(
-        (
-            module
-            for written, replaced in guard_match.written_texts(given)
-            if (module := guard_match.matched_import(data, written, replaced, path))
-        ),
-        "",
-    )
+    return guard_match.matched_edit(lists, guard_match.written_path(given), guard_match.written_texts(given), call.root)
 
 
 def example_call(example: Example, root: str) -> Call:
@@ -58,7 +48,3 @@ def example_call(example: Example, root: str) -> Call:
     if example.tool == SHELL_TOOL:
         return Call(example.tool, {"command": example.text}, root, root)
     return Call(example.tool, {"file_path": f"{root}/{example.text}", "content": example.text}, root, root)
-
-
-def _lists(rule: Rule) -> list[tuple[str, tuple[str, ...]]]:
-    return [(one.name, getattr(rule, one.name)) for one in fields(rule) if getattr(rule, one.name)]

@@ -36,9 +36,13 @@ class Rule:
         found = [_token(word) for word in wanted]
         return tuple(dict.fromkeys(found)) if all(found) else (ALWAYS,)
 
+    def to_lists(self) -> dict[str, list[str]]:
+        """Return the lists that are not empty, as `hook/guard_match.py` matches them."""
+        return {one.name: list(getattr(self, one.name)) for one in fields(self) if getattr(self, one.name)}
+
     def to_json(self) -> JsonObject:
         """Return the lists that are not empty, as the hook reads them."""
-        return {one.name: list(getattr(self, one.name)) for one in fields(self) if getattr(self, one.name)}
+        return {**self.to_lists()}
 
 
 def rule_from_json(value: JsonObject) -> Rule:

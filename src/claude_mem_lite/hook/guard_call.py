@@ -2,6 +2,7 @@
 
 from _json import encode_basestring_ascii as quoted
 
+import guard_match  # type: ignore[import-not-found]
 import guard_places  # type: ignore[import-not-found]
 
 Members = dict[str, object]
@@ -9,7 +10,7 @@ Edit = tuple[str, list[tuple[str, str]]]
 """Written file, and each written text with the text that it replaces."""
 
 SHELL_TOOLS = ("Bash", "run_shell_command")
-EDIT_TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit", "write_file", "replace")
+EDIT_TOOLS = (*guard_match.EDIT_TOOLS, "write_file", "replace")
 PATCH_TOOL = "apply_patch"
 AFTER = "AfterTool"
 """Event of Gemini CLI behind a call: the only one at which it takes a reminder."""
@@ -38,15 +39,7 @@ def edits_of(call: Members) -> list[Edit]:
         return patched(guard_places.word(given, "command") or guard_places.word(given, "input"), folder)
     if tool not in EDIT_TOOLS:
         return []
-    path = guard_places.word(given, "file_path") or guard_places.word(given, "notebook_path")
-    several = given.get("edits")
-    texts = [
-        (written, guard_places.word(edit, "old_string"))
-        for edit in (given, *(map(guard_places.fields, several) if isinstance(several, list) else ()))
-        if (written := next((edit[key] for key in ("content", "new_string", "new_source") if key in edit), ""))
-        and isinstance(written, str)
-    ]
-    return [(absolute(path, folder), texts)]
+    return [(absolute(guard_match.written_path(given), folder), guard_match.written_texts(given))]
 
 
 def patched(patch: str, folder: str) -> list[Edit]:

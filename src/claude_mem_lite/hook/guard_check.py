@@ -100,12 +100,7 @@ def matches(rule: Members, call: Call) -> bool:
     """Return whether a rule matches a call."""
     if "commands" in rule:
         return bool(call.commands and guard_match.matched_command(rule, call.commands, Branches()))
-    for path, texts in call.edits:
-        if "paths" in rule and not guard_match.matched_path(rule, path, call.root):
-            continue
-        if "imports" not in rule or any(guard_match.matched_import(rule, new, old, path) for new, old in texts):
-            return True
-    return False
+    return any(guard_match.matched_edit(rule, path, texts, call.root) for path, texts in call.edits)
 
 
 def limited(work: "Callable[[], Result]") -> "Result | None":
@@ -128,13 +123,13 @@ def give_up(_number: int, _frame: object) -> None:
 
 def note_fired(home: bytes, agent: str, call: Members, decision: str, members: Members, began: float) -> None:
     """Note a guard that fired, without any text of the call: PostToolUse and the transcript have that."""
-    told = {
+    note = {
         "guard": guard_places.word(members, "id"),
         "project": guard_places.word(members, "project"),
         "decision": decision,
     }
     for key in ("tool_use_id", "session_id", "cwd", "tool_name"):
-        told[key] = guard_places.word(call, key)
-    told["prompt_id"] = guard_places.word(call, "prompt_id") or guard_places.word(call, "turn_id")
+        note[key] = guard_places.word(call, key)
+    note["prompt_id"] = guard_places.word(call, "prompt_id") or guard_places.word(call, "turn_id")
     label = "GuardFired" if agent == "claude" else f"GuardFired_{agent}"
-    kernel.keep(home, kernel.spool_name(label), guard_call.note(told, (time.monotonic() - began) * 1000), False)
+    kernel.keep(home, kernel.spool_name(label), guard_call.note(note, (time.monotonic() - began) * 1000), False)

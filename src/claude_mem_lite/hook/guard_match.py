@@ -69,16 +69,23 @@ def matched_command(rule: Rule, commands: list[Command], branches: Branches) -> 
     return []
 
 
+def matched_edit(rule: Rule, path: str, texts: list[tuple[str, str]], root: str) -> str:
+    """Return the module, or else the path, by which a rule matches a file that a tool writes; '' if it does not.
+
+    `texts` are the written texts, each with the text that it replaces; `root` is the top folder of the checkout."""
+    if "imports" not in rule:
+        return path if matched_path(rule, path, root) else ""
+    if "paths" in rule and not matched_path(rule, path, root):
+        return ""
+    if _matches_any(rule.get("excepts", []), path, root):
+        return ""
+    return next((module for new, old in texts if (module := matched_import(rule, new, old, path))), "")
+
+
 def matched_path(rule: Rule, path: str, root: str) -> bool:
-    """Return whether a rule matches a file that a tool writes; `root` is the top folder of the checkout. Patterns that
-    begin with a slash or a tilde are of the whole machine, the others of the checkout."""
-    names = [part for part in path.split("/") if part not in ("", ".")]
-    top = [part for part in root.split("/") if part not in ("", ".")]
-    is_inside = not path.startswith("/") or (bool(root) and names[: len(top)] == top)
-    inside = names[len(top) :] if path.startswith("/") and is_inside else names
-    if not any(_matches_path(one, inside, names, is_inside) for one in rule.get("paths", ())):
-        return False
-    return not any(_matches_path(one, inside, names, is_inside) for one in rule.get("excepts", ()))
+    """Return whether the patterns of a rule match a file. Patterns that begin with a slash or a tilde are of the whole
+    machine, the others of the checkout."""
+    return _matches_any(rule.get("paths", []), path, root) and not _matches_any(rule.get("excepts", []), path, root)
 
 
 def matched_import(rule: Rule, written: str, replaced: str, path: str = "") -> str:
@@ -242,6 +249,16 @@ def _pushed(words: Words) -> Words:
 
 
 # Paths.
+
+
+def _matches_any(patterns: Words, path: str, root: str) -> bool:
+    if not patterns:
+        return False
+    names = [part for part in path.split("/") if part not in ("", ".")]
+    top = [part for part in root.split("/") if part not in ("", ".")]
+    is_inside = not path.startswith("/") or (bool(root) and names[: len(top)] == top)
+    inside = names[len(top) :] if path.startswith("/") and is_inside else names
+    return any(_matches_path(pattern, inside, names, is_inside) for pattern in patterns)
 
 
 def _matches_path(pattern: str, inside: Words, names: Words, is_inside: bool) -> bool:
