@@ -12,9 +12,10 @@ import pytest
 
 from claude_mem_lite import held_guards
 from claude_mem_lite.guards import guards_file
-from claude_mem_lite.guards.guard import Example, Guard, Mode
+from claude_mem_lite.guards.guard import Example, Guard
 from claude_mem_lite.guards.rule import Rule
 from claude_mem_lite.paths import Home
+from claude_mem_lite.store.guards import Mode
 from tests.hook.conftest import Hooks
 from tests.hook.test_hot_path import imported, observe
 

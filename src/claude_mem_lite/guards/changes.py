@@ -5,7 +5,6 @@ nothing."""
 
 import sqlite3
 from dataclasses import replace
-from typing import get_args
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
@@ -42,7 +41,6 @@ ADD, ACCEPT, DISMISS, PAUSE, RESUME, REMOVE, FALSE = (
 )
 COMMANDS = (ADD, ACCEPT, DISMISS, PAUSE, RESUME, REMOVE, FALSE)
 MAX_REASON = 500
-_STATUSES: tuple[Status, ...] = get_args(Status)
 _OF_COMMAND: dict[str, Status] = {
     ACCEPT: "active",
     RESUME: "active",
@@ -71,7 +69,7 @@ def refuse_impossible(command: str, guard: Guard) -> None:
         DISMISS: ("proposed", "doubtful", "dismissed"),
         PAUSE: ("active", "paused"),
         RESUME: ("paused", "active"),
-        REMOVE: _STATUSES,
+        REMOVE: guards.STATUSES,
         FALSE: ("active", "paused"),
     }
     if guard.status not in allowed[command]:
@@ -150,9 +148,8 @@ def _add(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
     given = payload.get("proposal")
     proposal = proposal_from_json(given if isinstance(given, dict) else {})
     project = marks.current_id(db, text(payload.get("project")))
-    wanted = rule_to_text(proposal.rule)
     at = time_to_text(time_of(name))
-    known = next((one for one in guards.of_project(db, project, _STATUSES) if one.rule == wanted), None)
+    known = guards.with_rule(db, project, rule_to_text(proposal.rule))
     if known is not None:  # the user's word about a rule that was proposed, or dismissed
         mode = _mode(payload) or known.mode
         accepted = known.accepted_at if known.status == "active" else at

@@ -6,13 +6,10 @@ from typing import get_args
 
 from claude_mem_lite.guards.rule import Rule, rule_from_json
 from claude_mem_lite.models import JsonObject, load_json, text
-from claude_mem_lite.store.guards import Mode as Mode
-from claude_mem_lite.store.guards import Status as Status
-from claude_mem_lite.store.guards import StoredGuard
+from claude_mem_lite.store.guards import Mode, Status, StoredGuard
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 """`auto` asks in interactive sessions and reminds in others."""
-STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,5 +207,5 @@ def _pause_if_overridden(db: sqlite3.Connection, id_: str, now: datetime) -> boo
     last = guard_ledger.last_outcomes(db, id_, row.changed_at, MAX_OVERRIDDEN)
     if len(last) < MAX_OVERRIDDEN or set(last) != {"overridden"}:
         return False
-    guards.put(db, replace(row, status="paused", note=PAUSED, changed_at=time_to_text(now), is_told=0))
+    guards.pause(db, row, PAUSED, time_to_text(now))
     return True

@@ -12,7 +12,6 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.guards.guard import Proposal, row_of_proposal, rule_to_text
 from claude_mem_lite.models import TRUST, Kind, Memory, is_users_wording
 from claude_mem_lite.store import guards, memories
-from claude_mem_lite.store.guards import StoredGuard
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.timestamps import time_to_text
 
@@ -21,7 +20,6 @@ KINDS: tuple[Kind, ...] = ("rule", "preference", "anti_pattern", "correction", "
 MAX_MEMORIES = 200
 """Memories of one call: a home that gets guards for the first time may have thousands."""
 _MAX_SENTENCE = 500
-_KNOWN: tuple[guards.Status, ...] = ("active", "paused", "proposed", "doubtful", "dismissed", "removed")
 _WITHDRAWN = "the rule it was made from no longer holds"
 _CHANGED = "the rule it was made from was changed"
 
@@ -77,7 +75,7 @@ def _follow(db: sqlite3.Connection, memory: Memory, propose: Propose, now: datet
         if words != known:
             guards.put(db, words)
     elif known.status == "active":
-        _pause(db, known, _CHANGED, now)
+        guards.pause(db, known, _CHANGED, time_to_text(now))
     elif known.status in ("proposed", "doubtful"):
         guards.remove(db, known.id)
         _follow(db, memory, propose, now)
@@ -99,18 +97,13 @@ def _withdraw(db: sqlite3.Connection, id_: str, memory: Memory | None, propose: 
             guards.put(db, replace(known, memory=successor.id, reason=proposal.reason, instead=proposal.instead))
             return
     if known.status == "active":
-        _pause(db, known, _WITHDRAWN, now)
-
-
-def _pause(db: sqlite3.Connection, guard: StoredGuard, note: str, now: datetime) -> None:
-    guards.put(db, replace(guard, status="paused", note=note, changed_at=time_to_text(now), is_told=0))
+        guards.pause(db, known, _WITHDRAWN, time_to_text(now))
 
 
 def _propose(db: sqlite3.Connection, memory: Memory, proposal: Proposal) -> None:
     """Store a proposal, unless the project has a guard with the same rule, in whatever status: the user has decided
     about it. A proposal that says what to do instead takes the place of one that does not."""
-    wanted = rule_to_text(proposal.rule)
-    same = next((one for one in guards.of_project(db, memory.project, _KNOWN) if one.rule == wanted), None)
+    same = guards.with_rule(db, memory.project, rule_to_text(proposal.rule))
     if same is not None and (same.status not in ("proposed", "doubtful") or same.instead or not proposal.instead):
         return
     if same is not None:

@@ -4,13 +4,6 @@ from collections.abc import Sequence
 
 from claude_mem_lite.guards.rule import Rule
 
-MODE_WORDS = {
-    "auto": "asks you, or reminds the agent where nobody can answer",
-    "remind": "reminds the agent",
-    "ask": "asks you",
-    "deny": "refuses",
-}
-
 
 def in_words(rule: Rule) -> str:
     """Return what a call must do for a rule to match, as in "runs `git push` with --force"."""

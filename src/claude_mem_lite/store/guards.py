@@ -5,13 +5,15 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Literal
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Literal, get_args
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.store.ids import row_by_prefix
 
-Status = Literal["proposed", "doubtful", "active", "paused", "dismissed", "removed"]
+Status = Literal["active", "paused", "proposed", "doubtful", "dismissed", "removed"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""All statuses, in the order of lists."""
 SHOWN: tuple[Status, ...] = ("active", "paused", "proposed", "doubtful")
 """Statuses that a list shows unasked."""
 Mode = Literal["auto", "remind", "ask", "deny"]
@@ -105,7 +107,7 @@ def get(db: sqlite3.Connection, id_or_prefix: str) -> StoredGuard:
 
 
 def of_project(db: sqlite3.Connection, project: str | None, statuses: Sequence[Status] = SHOWN) -> list[StoredGuard]:
-    """Return the guards of a project, or of all, in these statuses: active guards first, then by age."""
+    """Return the guards of a project, or of all, in these statuses: by the order of the statuses, then by age."""
     rows = db.execute(
         """select * from guards where (:project is null or project = :project)
              and status in (select value from json_each(:statuses))
@@ -123,10 +125,14 @@ def of_memory(db: sqlite3.Connection, memory: str) -> StoredGuard | None:
     return _from_row(row) if row else None
 
 
-def projects(db: sqlite3.Connection, status: Status = "active") -> list[str]:
-    """Return the projects with guards in a status."""
-    rows = db.execute("select distinct project from guards where status = :status order by 1", {"status": status})
-    return [row["project"] for row in rows]
+def with_rule(db: sqlite3.Connection, project: str, rule: str) -> StoredGuard | None:
+    """Return the guard of a project with this rule, in whatever status: the guard in force before others."""
+    row = db.execute(
+        """select * from guards where project = :project and rule = :rule
+           order by status <> 'active', created_at, id limit 1""",
+        {"project": project, "rule": rule},
+    ).fetchone()
+    return _from_row(row) if row else None
 
 
 def count_by_status(db: sqlite3.Connection) -> dict[str, int]:
@@ -146,6 +152,11 @@ def forget_project(db: sqlite3.Connection, project: str) -> None:
     """Remove all guards of a project."""
     for row in db.execute("select id from guards where project = :project", {"project": project}).fetchall():
         remove(db, row["id"])
+
+
+def pause(db: sqlite3.Connection, guard: StoredGuard, note: str, at: str) -> None:
+    """Pause a guard without the user's word; the user is told the note."""
+    put(db, replace(guard, status="paused", note=note, changed_at=at, is_told=0))
 
 
 def not_told(db: sqlite3.Connection, project: str) -> list[StoredGuard]:

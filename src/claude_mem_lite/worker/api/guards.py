@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
@@ -35,7 +35,7 @@ from claude_mem_lite.responses.guards import (
     ShownGuard,
 )
 from claude_mem_lite.store import guard_ledger, guards
-from claude_mem_lite.store.guards import Mode, Occasion, Status, StoredGuard
+from claude_mem_lite.store.guards import Mode, Occasion, StoredGuard
 from claude_mem_lite.store.projects import lookup, rows
 from claude_mem_lite.worker.api.request_project import RequestProject
 from claude_mem_lite.worker.api.routing import Body, Limit, Router, Running, wait
@@ -44,7 +44,6 @@ from claude_mem_lite.worker.services import Services
 router = Router(prefix="/api")
 MAX_WORDS = 20
 """Words in one list of a rule."""
-_ALL: tuple[Status, ...] = get_args(Status)
 _COMMANDS = {
     "accept": changes.ACCEPT,
     "dismiss": changes.DISMISS,
@@ -97,7 +96,7 @@ class Change(Body):
 def guard_list(services: Running, project: RequestProject, every: bool = False) -> GuardList:
     """Return the guards of a project or of all; `every`: also dismissed and removed ones."""
     with closing(services.readers.open()) as db:
-        found = guards.of_project(db, project.id, _ALL if every else guards.SHOWN)
+        found = guards.of_project(db, project.id, guards.STATUSES if every else guards.SHOWN)
         return GuardList(_shown(db, found))
 
 
