@@ -5,7 +5,7 @@ Reads only, within a number of bytes, and yields None between pieces of work so 
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -163,7 +163,7 @@ class _SessionReader:
 
     def _turn(self, next_prompt: str) -> Iterator[PastCall]:
         for call in (*self.done, *self.waiting.values()):
-            yield PastCall(call.session, call.turn, call.at, call.call, call.outcome, next_prompt[:_MAX_PROMPT])
+            yield replace(call, next_prompt=next_prompt[:_MAX_PROMPT])
         self.done.clear()
         self.waiting.clear()
 
@@ -183,7 +183,7 @@ class _SessionReader:
         call = self.waiting.pop(text(block.get("tool_use_id")), None)
         if call is not None:
             outcome: PastOutcome = "refused" if _is_refused(line, block) else "ran"
-            self.done.append(PastCall(call.session, call.turn, call.at, call.call, outcome, ""))
+            self.done.append(replace(call, outcome=outcome))
 
 
 def _is_refused(line: JsonObject, block: JsonObject) -> bool:

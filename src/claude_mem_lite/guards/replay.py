@@ -24,25 +24,26 @@ class GuardReplay:
 
     guard: Guard
     matches: list[Match] = field(default_factory=list)
-    sessions: dict[str, list[str]] = field(default_factory=dict)
-    """Times of firings by session with an occasion."""
+    firings: dict[str, int] = field(default_factory=dict)
+    """Number of firings by session with an occasion."""
     first_at: dict[str, str] = field(default_factory=dict)
+    """Time of the first occasion by session."""
 
     def add(self, past: PastCall) -> None:
         """Run the guard over one call."""
         if matched := fires(self.guard, past.call):
-            self._note(past).append(past.at)
+            self._note_occasion(past, 1)
             corrected = objects(past.next_prompt, self.guard)
             shown = shown_call(past.call)
             self.matches.append(
                 Match(past.session, past.turn, past.at, past.call.tool, shown, matched, past.outcome, int(corrected))
             )
         elif past.outcome != "refused" and is_alternative(self.guard, past.call):
-            self._note(past)
+            self._note_occasion(past, 0)
 
     def doubt(self) -> str:
         """Return the reason why a guard should not be proposed; '' if there is none."""
-        passed = [match for match in self.matches if self._was_let_pass(match)]
+        passed = [match for match in self.matches if was_let_pass(match, self.guard.created_at)]
         turns = {(match.session, match.turn) for match in passed}
         if len(passed) < MIN_LET_PASS or len(turns) < MIN_TURNS:
             return ""
@@ -51,19 +52,16 @@ class GuardReplay:
     def occasions(self) -> list[Occasion]:
         """Return the sessions with an occasion, each with the number of its firings."""
         return [
-            Occasion(self.guard.id, session, self.first_at[session], len(at)) for session, at in self.sessions.items()
+            Occasion(self.guard.id, session, self.first_at[session], number) for session, number in self.firings.items()
         ]
 
     def kept_matches(self) -> Sequence[Match]:
         """Return the newest firings."""
         return sorted(self.matches, key=lambda match: match.at, reverse=True)[:MAX_MATCHES]
 
-    def _note(self, past: PastCall) -> list[str]:
+    def _note_occasion(self, past: PastCall, firings: int) -> None:
         self.first_at[past.session] = min(past.at, self.first_at.get(past.session, past.at))
-        return self.sessions.setdefault(past.session, [])
-
-    def _was_let_pass(self, match: Match) -> bool:
-        return match.outcome == "ran" and match.is_corrected == 0 and match.at > self.guard.created_at
+        self.firings[past.session] = self.firings.get(past.session, 0) + firings
 
 
 @dataclass(slots=True)
@@ -88,6 +86,11 @@ class ProjectReplay:
     def result(self, guard: GuardReplay, at: str, *, is_whole: bool) -> Replay:
         """Return what a guard was run over."""
         return Replay(guard.guard.id, at, self.calls, len(self.sessions), self.since, self.until, int(is_whole))
+
+
+def was_let_pass(match: Match, stated_at: str) -> bool:
+    """Return whether a call ran after the user stated the rule, and the user did not object."""
+    return match.outcome == "ran" and match.is_corrected == 0 and match.at > stated_at
 
 
 def objects(prompt: str, guard: Guard) -> bool:

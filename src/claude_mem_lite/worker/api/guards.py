@@ -11,6 +11,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.guards import changes, proposal
 from claude_mem_lite.guards.guard import Guard, Proposal, guard_from_row, proposal_to_json
 from claude_mem_lite.guards.matching import Call, matched
+from claude_mem_lite.guards.replay import was_let_pass
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
 from claude_mem_lite.guards.rule_words import in_words
 from claude_mem_lite.hook import guard_match, shell_commands
@@ -255,9 +256,8 @@ def _occasions(db: sqlite3.Connection, row: StoredGuard) -> tuple[GuardSession, 
 
 
 def _match(row: StoredGuard, match: guards.Match) -> GuardMatch:
-    is_after = match.at > row.created_at
-    passed = is_after and match.outcome == "ran" and not match.is_corrected
-    return response_from(GuardMatch, match, is_after=is_after, was_let_pass=passed)
+    passed = was_let_pass(match, row.created_at)
+    return response_from(GuardMatch, match, is_after=match.at > row.created_at, was_let_pass=passed)
 
 
 def _trial_call(guard: Guard, given: str, tool: str, folder: str, root: str, branch: str) -> Call:

@@ -76,7 +76,7 @@ class GuardReplays:
 
     def _replay(self, rows: list[StoredGuard]) -> Iterator[None]:
         """Run the guards of one project over the project's past calls, piece by piece."""
-        project = rows[0].project
+        project, rules = rows[0].project, {row.id: row.rule for row in rows}
         run = ProjectReplay([GuardReplay(guard_from_row(row)) for row in rows])
         left, forgotten = Bytes(), tombstones.latest(self._db)
         for past in self._calls(project, left):
@@ -89,7 +89,7 @@ class GuardReplays:
         with atomic(self._db):
             for replay in run.guards:
                 current = guards.find(self._db, replay.guard.id)
-                if current is None or current.rule != rows[_place(rows, replay)].rule:
+                if current is None or current.rule != rules[current.id]:
                     continue  # changed meanwhile
                 guards.put_replay(
                     self._db,
@@ -154,7 +154,3 @@ class GuardReplays:
         named = event_history.transcripts_of(self._queue.db, known[-MAX_SESSIONS:])
         found = [config_folder_of_transcript(path) for path in named]
         return list(dict.fromkeys([config_folder(None, os.environ), *(one for one in found if one is not None)]))
-
-
-def _place(rows: list[StoredGuard], replay: GuardReplay) -> int:
-    return next(place for place, row in enumerate(rows) if row.id == replay.guard.id)
