@@ -55,21 +55,21 @@ def guards_in(path: Path, event: str = "PreToolUse") -> list[tuple[str, str]]:
 
 
 def test_the_hook_runs_for_the_tools_that_guards_name_and_no_other(home: Home, shop: Path) -> None:
-    placed = guard_hooks.put_in(home, shop / ".git" / "..", ["Bash"], PROJECT)
+    placed = guard_hooks.hold(home, PROJECT, ["Bash"], [shop / ".git" / ".."])
     name = held_guards.name_of(PROJECT)
     assert placed.changed == (local(shop),)
     assert guards_in(local(shop)) == [("^(Bash)$", f"PreToolUse {name}")]
-    guard_hooks.put_in(home, shop, ["Bash", *EDITS], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash", *EDITS], [shop])
     assert guards_in(local(shop)) == [("^(Bash|Edit|MultiEdit|NotebookEdit|Write)$", f"PreToolUse {name}")]
     assert home.can_run_hooks()
 
 
 def test_a_file_made_for_the_hook_goes_with_it_and_never_shows_in_git(home: Home, shop: Path) -> None:
     before = files_of(shop)
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     assert status_of(shop) == ""
-    guard_hooks.put_in(home, shop, ["Bash", "Edit"], PROJECT)
-    guard_hooks.take_out(home, shop)
+    guard_hooks.hold(home, PROJECT, ["Bash", "Edit"], [shop])
+    guard_hooks.hold(home, PROJECT, [], [shop])
     assert files_of(shop) == before
     assert not (shop / ".claude").exists()
     assert not home.guards.exists()
@@ -80,23 +80,23 @@ def test_a_file_of_the_user_comes_back_byte_for_byte(home: Home, shop: Path, con
     local(shop).parent.mkdir()
     local(shop).write_bytes(content)
     before = files_of(shop)
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     assert len(guards_in(local(shop))) == 1
-    guard_hooks.put_in(home, shop, ["Edit"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Edit"], [shop])
     assert len(guards_in(local(shop))) == 1
-    guard_hooks.take_out(home, shop)
+    guard_hooks.hold(home, PROJECT, [], [shop])
     assert files_of(shop) == before
 
 
 def test_changes_of_the_user_stay_when_the_hook_goes(home: Home, shop: Path) -> None:
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     settings = json.loads(local(shop).read_bytes())
     settings["model"] = "opus"
     own = {"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}
     settings["hooks"]["PreToolUse"].insert(0, own)
     local(shop).write_text(json.dumps(settings))
-    guard_hooks.put_in(home, shop, ["Edit"], PROJECT)
-    guard_hooks.take_out(home, shop)
+    guard_hooks.hold(home, PROJECT, ["Edit"], [shop])
+    guard_hooks.hold(home, PROJECT, [], [shop])
     assert json.loads(local(shop).read_bytes()) == {"hooks": {"PreToolUse": [own]}, "model": "opus"}
 
 
@@ -104,13 +104,13 @@ def test_lines_of_the_user_in_the_exclude_file_stay(home: Home, shop: Path) -> N
     exclude = shop / ".git" / "info" / "exclude"
     exclude.parent.mkdir(exist_ok=True)
     exclude.write_bytes(b"*.log")
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     assert exclude.read_bytes() == b"*.log\n/.claude/settings.local.json\n"
-    guard_hooks.take_out(home, shop)
+    guard_hooks.hold(home, PROJECT, [], [shop])
     assert exclude.read_bytes() == b"*.log"
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     exclude.write_bytes(exclude.read_bytes() + b"*.tmp\n")
-    guard_hooks.take_out(home, shop)
+    guard_hooks.hold(home, PROJECT, [], [shop])
     assert exclude.read_bytes() == b"*.log\n*.tmp\n"
 
 
@@ -140,7 +140,7 @@ def test_a_worktree_shares_the_hook_of_its_main_checkout(home: Home, shop: Path,
     (worktree / ".git").write_text(f"gitdir: {shop}/.git/worktrees/fix\n")
     (shop / ".git" / "worktrees" / "fix" / "commondir").write_text("../..\n")
     (shop / ".git" / "worktrees" / "fix" / "HEAD").write_text("ref: refs/heads/fix\n")
-    guard_hooks.put_in(home, worktree, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [worktree])
     assert len(guards_in(local(shop))) == 1
     assert not (worktree / ".claude").exists()
 
@@ -151,26 +151,26 @@ def test_settings_that_git_tracks_or_that_are_behind_a_link_are_left_alone(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (shop / ".claude").symlink_to(elsewhere)
-    assert "behind a link" in guard_hooks.put_in(home, shop, ["Bash"], PROJECT).troubles[0].message
+    assert "behind a link" in guard_hooks.hold(home, PROJECT, ["Bash"], [shop]).troubles[0].message
     assert list(elsewhere.iterdir()) == []
     (shop / ".claude").unlink()
     local(shop).parent.mkdir()
     local(shop).write_bytes(b"{}\n")
     subprocess.run(["git", "-C", str(shop), "add", "--force", ".claude"], check=True)
-    assert "git tracks it" in guard_hooks.put_in(home, shop, ["Bash"], PROJECT).troubles[0].message
+    assert "git tracks it" in guard_hooks.hold(home, PROJECT, ["Bash"], [shop]).troubles[0].message
     assert local(shop).read_bytes() == b"{}\n"
 
 
 def test_settings_that_cannot_be_read_are_left_alone_and_told(home: Home, shop: Path) -> None:
     local(shop).parent.mkdir()
     local(shop).write_bytes(b"{ // mine\n}")
-    (trouble,) = guard_hooks.put_in(home, shop, ["Bash"], PROJECT).troubles
+    (trouble,) = guard_hooks.hold(home, PROJECT, ["Bash"], [shop]).troubles
     assert "comment in line 1" in trouble.message
     assert local(shop).read_bytes() == b"{ // mine\n}"
 
 
 def test_no_folder_is_made_anew_for_a_checkout_that_is_gone(home: Home, shop: Path) -> None:
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     shop.rename(shop.with_name("moved"))
     assert guard_hooks.refresh(home).troubles == ()
     assert not shop.exists()
@@ -188,7 +188,7 @@ def test_hooks_of_an_install_in_the_same_file_and_those_of_guards_leave_each_oth
     before = files_of(shop)
     if order == "install first":
         run("install", "--scope", "project")
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     if order == "guards first":
         run("install", "--scope", "project")
     assert len(guards_in(local(shop))) == 1
@@ -203,10 +203,10 @@ def test_hooks_of_an_install_in_the_same_file_and_those_of_guards_leave_each_oth
         run("uninstall", "--scope", "project")
         assert not any(is_ours(hook) for hook in _hooks_in(local(shop)))
     else:
-        guard_hooks.take_out(home, shop)
+        guard_hooks.hold(home, PROJECT, [], [shop])
         assert guards_in(local(shop)) == []
         run("uninstall", "--scope", "project")
-    guard_hooks.take_out(home, shop)
+    guard_hooks.hold(home, PROJECT, [], [shop])
     assert files_of(shop) == before
     assert (shop / ".claude").exists() == (content is not None)
 
@@ -221,7 +221,7 @@ def _hooks_in(path: Path) -> list[JsonValue]:
 def test_the_last_uninstall_takes_the_hook_out_and_the_next_install_has_it_back(home: Home, shop: Path) -> None:
     assert run("install") == 0
     before = files_of(shop)
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     assert run("uninstall") == 0
     assert files_of(shop) == before
     assert run("install") == 0
@@ -245,20 +245,20 @@ def test_an_agent_gets_the_hook_where_it_was_installed_and_loses_it_with_the_las
     assert run("install", "--agent", agent) == 0
     settings = folder / ("hooks.json" if agent == "codex" else "settings.json")
     installed = settings.read_bytes()
-    guard_hooks.put_in(home, shop, ["Bash", *EDITS], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash", *EDITS], [shop])
     assert [guards_in(settings, event) for event in events] == [[(matcher, f"here {agent}")]] * len(events)
     assert not (shop / ".claude").exists()
     assert run("install", "--agent", agent) == 0
     assert len(guards_in(settings, events[0])) == 1
-    guard_hooks.take_out(home, shop)
+    guard_hooks.hold(home, PROJECT, [], [shop])
     assert settings.read_bytes() == installed
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     assert run("uninstall", "--agent", agent) == 0
     assert files_of(folder) == untouched
 
 
 def test_an_agent_installed_later_gets_the_hook_of_guards_too(home: Home, shop: Path) -> None:
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     assert run("install", "--agent", "codex") == 0
     settings = Path.home() / ".codex" / "hooks.json"
     assert guards_in(settings) == [("^(Bash)$", "here codex")]
@@ -268,7 +268,7 @@ def test_an_agent_installed_later_gets_the_hook_of_guards_too(home: Home, shop: 
 def test_agents_whose_hooks_cannot_refuse_get_none(home: Home, shop: Path) -> None:
     assert run("install", "--agent", "cursor") == 0
     before = (Path.home() / ".cursor" / "hooks.json").read_bytes()
-    guard_hooks.put_in(home, shop, ["Bash"], PROJECT)
+    guard_hooks.hold(home, PROJECT, ["Bash"], [shop])
     assert (Path.home() / ".cursor" / "hooks.json").read_bytes() == before
 
 

@@ -4,7 +4,7 @@ project's folders while a guard is in force, and out of them otherwise."""
 from pathlib import Path
 
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install.guard_hooks import hold, wanted
+from claude_mem_lite.install.guard_hooks import hold, required
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.guards import GuardChange, GuardHooks
 
@@ -29,6 +29,6 @@ def _since_when(home: Home, changed: GuardChange) -> list[str]:
         return [] if changed.hooks.tools else ["No guard is in force here any more; the hook is out of the settings."]
     if not changed.hooks.folders:
         return ["It holds once the project has a folder on this machine."]
-    if not wanted(home):
+    if not required(home):
         return ["No agent with hooks is installed yet: it holds after `claude-mem-lite install`."]
     return ["It holds from the next session of your agent on; a running session may not know the hook yet."]

@@ -52,12 +52,6 @@ class Placement:
     troubles: tuple[SettingsError, ...] = ()
 
 
-def put_in(home: Home, folder: Path, tools: Sequence[str], project: str) -> Placement:
-    """Have the hooks of a project's guards run in a checkout, for these tools and no other; without tools, take them
-    out."""
-    return hold(home, project, tools, [folder]) if tools else take_out(home, folder)
-
-
 def hold(home: Home, project: str, tools: Sequence[str], folders: Sequence[Path]) -> Placement:
     """Have the hooks of a project's guards run in these checkouts and in those that have them, for these tools and no
     other; without tools, take them out of all."""
@@ -70,16 +64,9 @@ def hold(home: Home, project: str, tools: Sequence[str], folders: Sequence[Path]
     return refresh(home)
 
 
-def take_out(home: Home, folder: Path) -> Placement:
-    """Take the hooks of guards out of a checkout."""
-    root = project_root(folder)
-    _write_roots(home, _other_roots(home, root))
-    return refresh(home)
-
-
 def refresh(home: Home) -> Placement:
     """Bring the hooks of guards in all settings in line with the guarded checkouts and the installed agents."""
-    placed = wanted(home)
+    placed = required(home)
     if placed and not (home.can_run_hooks() and hook_program.is_current(home)):
         hook_install.prepare(home)
     leftover = {record.settings: record.agent for record in guard_layer.load_all(home)}
@@ -87,13 +74,13 @@ def refresh(home: Home) -> Placement:
     troubles: list[SettingsError] = []
     for path, (agent, groups) in {**{path: (leftover[path], _NONE) for path in leftover}, **placed}.items():
         try:
-            changed += [path] if _settle(home, path, agent, groups) else []
+            changed += [path] if _reconcile(home, path, agent, groups) else []
         except SettingsError as error:
             troubles.append(error)
     return Placement(tuple(changed), tuple(troubles))
 
 
-def wanted(home: Home) -> dict[Path, tuple[str, Groups]]:
+def required(home: Home) -> dict[Path, tuple[str, Groups]]:
     """Return the settings that should have hooks of guards, each with its agent and its hooks."""
     found: dict[Path, tuple[str, Groups]] = {}
     all_roots = [root for root in roots(home) if root.folder.is_dir()]
@@ -122,7 +109,7 @@ def lifted(home: Home, path: Path) -> Iterator[None]:
     back afterwards."""
     record = guard_layer.load(home, settings_files.real_path(path))
     if record is not None:
-        _settle(home, record.settings, record.agent, _NONE)
+        _reconcile(home, record.settings, record.agent, _NONE)
     try:
         yield
     finally:
@@ -134,23 +121,23 @@ def remove_all(home: Home) -> Placement:
     """Take the hooks of guards out of all settings; the next install has them back."""
     changed = [record.settings for record in guard_layer.load_all(home)]
     for record in guard_layer.load_all(home):
-        _settle(home, record.settings, record.agent, _NONE)
+        _reconcile(home, record.settings, record.agent, _NONE)
     return Placement(tuple(changed))
 
 
-def _settle(home: Home, path: Path, agent: str, groups: Groups) -> bool:
+def _reconcile(home: Home, path: Path, agent: str, groups: Groups) -> bool:
     """Change one settings file, and keep a new file of Claude Code out of `git status`."""
     if agent != CLAUDE_CODE:
-        return guard_layer.settle(home, path, agent, groups)
+        return guard_layer.reconcile(home, path, agent, groups)
     root = path.parent.parent
     if groups:
         _refuse_foreign(path)
         is_new = not path.exists()
-        has_changed = guard_layer.settle(home, path, agent, groups)
+        has_changed = guard_layer.reconcile(home, path, agent, groups)
         if is_new:
             git_exclude.add(home, root, _LOCAL)
         return has_changed
-    has_changed = guard_layer.settle(home, path, agent, groups)
+    has_changed = guard_layer.reconcile(home, path, agent, groups)
     git_exclude.remove(home, root, _LOCAL)
     return has_changed
 
@@ -171,10 +158,6 @@ def _has_claude(records: Sequence[Record]) -> bool:
 
 def _is_plugin_on() -> bool:
     return bool(plugin.enabled_in(settings_path("user", None, os.environ)))
-
-
-def _other_roots(home: Home, folder: Path) -> list[GuardedRoot]:
-    return [root for root in roots(home) if root.folder != folder]
 
 
 def _write_roots(home: Home, kept: Sequence[GuardedRoot]) -> None:

@@ -27,7 +27,7 @@ class _Base:
     folders_made: tuple[Path, ...] = ()
 
 
-def settle(home: Home, path: Path, agent: str, groups: Mapping[str, JsonObject]) -> bool:
+def reconcile(home: Home, path: Path, agent: str, groups: Mapping[str, JsonObject]) -> bool:
     """Have exactly these groups as hooks of guards in a settings file, none if empty; return whether the file
     changed."""
     path = settings_files.real_path(path)

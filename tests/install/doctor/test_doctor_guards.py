@@ -46,7 +46,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 def hold(home: Home, shop: Path, *guards: Guard) -> None:
-    guard_hooks.put_in(home, shop, sorted({tool for one in guards for tool in one.rule.tools}), PROJECT)
+    guard_hooks.hold(home, PROJECT, sorted({tool for one in guards for tool in one.rule.tools}), [shop])
     guards_file.write(home, PROJECT, guards)
 
 
@@ -127,7 +127,7 @@ def test_settings_that_run_no_hooks_are_told(home: Home, shop: Path) -> None:
 
 def test_guards_without_a_hook_in_any_folder_are_told(home: Home, shop: Path) -> None:
     hold(home, shop, USE_PNPM)
-    guard_hooks.take_out(home, shop)
+    guard_hooks.hold(home, PROJECT, [], [shop])
     assert ("warn", "guards are in force, but no folder of their project has the hook") in found(home)
 
 

@@ -39,7 +39,7 @@ def check_guards(home: Home) -> Sequence[Check]:
 
 def misplaced(home: Home) -> Sequence[Path]:
     """Return the settings whose hooks of guards are missing, or not the present ones."""
-    placed = guard_hooks.wanted(home)
+    placed = guard_hooks.required(home)
     leftover = [record.settings for record in guard_layer.load_all(home) if record.settings not in placed]
     return [*(path for path, (_, groups) in placed.items() if not _is_current(path, groups)), *leftover]
 
@@ -52,11 +52,11 @@ def _is_current(path: Path, groups: guard_hooks.Groups) -> bool:
 
 
 def _check_settings(home: Home) -> Iterator[Check]:
-    placed = guard_hooks.wanted(home)
+    placed = guard_hooks.required(home)
     for path in misplaced(home):
-        is_wanted = path in placed
-        finding = f"the hook of your guards is {'missing or outdated' if is_wanted else 'left over'} in {path}"
-        yield Check("guards", "fail" if is_wanted else "warn", finding, FIX)
+        is_required = path in placed
+        finding = f"the hook of your guards is {'missing or outdated' if is_required else 'left over'} in {path}"
+        yield Check("guards", "fail" if is_required else "warn", finding, FIX)
     for path, (agent, _) in placed.items():
         if _disables_hooks(path):
             finding = f'{path} says "disableAllHooks", so no guard holds in {AGENT_TEXTS[agent].name}'
