@@ -1,6 +1,6 @@
-"""Tests of `hook/guard.py`, `hook/guard_check.py`, `hook/guard_call.py`, `hook/guard_places.py` and
-`hook/guard_exclusion.py`, run as an agent runs them: what the hook answers, what it notes, and that it never stands in
-the way."""
+"""Tests of `hook/guard.py`, `hook/guard_check.py`, `hook/guard_call.py`, `hook/guard_json.py`,
+`hook/guard_places.py` and `hook/guard_exclusion.py`, run as an agent runs them: what the hook answers, what it notes,
+and that it never stands in the way."""
 
 import json
 import os
@@ -464,5 +464,5 @@ def test_a_call_that_fires_imports_no_module_of_the_library_that_costs_more_than
 ) -> None:
     held(guard(NPM, "deny"))
     loaded = imported(observe(hooks, f"PreToolUse {NAME}", call("Bash", user, command="npm ci")))
-    own = {"guard", "guard_check", "guard_call", "guard_match", "guard_places", "shell_commands"}
+    own = {"guard", "guard_check", "guard_call", "guard_json", "guard_match", "guard_places", "shell_commands"}
     assert loaded == {"kernel", "_json", *own}

@@ -2,8 +2,8 @@
 
 from _json import encode_basestring_ascii as quoted
 
+import guard_json  # type: ignore[import-not-found]
 import guard_match  # type: ignore[import-not-found]
-import guard_places  # type: ignore[import-not-found]
 
 Members = dict[str, object]
 Edit = tuple[str, list[tuple[str, str]]]
@@ -19,24 +19,24 @@ MAX_TEXT = 1_500
 
 def command_of(call: Members) -> str:
     """Return the line that a call runs in a shell; '' for other calls."""
-    is_shell = guard_places.word(call, "tool_name") in SHELL_TOOLS
-    line: str = guard_places.word(guard_places.fields(call.get("tool_input")), "command") if is_shell else ""
+    is_shell = guard_json.word(call, "tool_name") in SHELL_TOOLS
+    line: str = guard_json.word(guard_json.members(call.get("tool_input")), "command") if is_shell else ""
     return line
 
 
 def folder_of(call: Members) -> str:
     """Return the folder in which a call works; a command of Gemini CLI may name one of its own."""
-    folder: str = guard_places.word(call, "cwd")
-    own = guard_places.word(guard_places.fields(call.get("tool_input")), "dir_path")
+    folder: str = guard_json.word(call, "cwd")
+    own = guard_json.word(guard_json.members(call.get("tool_input")), "dir_path")
     return absolute(own, folder) if own and command_of(call) else folder
 
 
 def edits_of(call: Members) -> list[Edit]:
     """Return the files that a call writes, with their texts."""
-    tool, given = guard_places.word(call, "tool_name"), guard_places.fields(call.get("tool_input"))
-    folder: str = guard_places.word(call, "cwd")
+    tool, given = guard_json.word(call, "tool_name"), guard_json.members(call.get("tool_input"))
+    folder: str = guard_json.word(call, "cwd")
     if tool == PATCH_TOOL:
-        return patched(guard_places.word(given, "command") or guard_places.word(given, "input"), folder)
+        return patched(guard_json.word(given, "command") or guard_json.word(given, "input"), folder)
     if tool not in EDIT_TOOLS:
         return []
     return [(absolute(guard_match.written_path(given), folder), guard_match.written_texts(given))]
@@ -80,8 +80,8 @@ def decided(mode: str, agent: str, attended: bool) -> str:
 
 def reason_of(guard: Members) -> str:
     """Return the text of a guard that fired: the rule with its date, what to do instead, how to stop the guard."""
-    number, date, instead = (guard_places.word(guard, key) for key in ("id", "date", "instead"))
-    said = f"Rule of the user{f' of {date}' if date else ''} (guard {number}): {guard_places.word(guard, 'reason')}"
+    number, date, instead = (guard_json.word(guard, key) for key in ("id", "date", "instead"))
+    said = f"Rule of the user{f' of {date}' if date else ''} (guard {number}): {guard_json.word(guard, 'reason')}"
     parts = [said if said.endswith((".", "!", "?")) else f"{said}.", f"Instead: {instead}." if instead else ""]
     parts.append(f"The user can stop this guard: claude-mem-lite guards pause {number}")
     return " ".join(part for part in parts if part)

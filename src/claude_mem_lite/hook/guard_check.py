@@ -7,6 +7,7 @@ import time
 
 import guard  # type: ignore[import-not-found]
 import guard_call  # type: ignore[import-not-found]
+import guard_json  # type: ignore[import-not-found]
 import guard_match  # type: ignore[import-not-found]
 import guard_places  # type: ignore[import-not-found]
 import kernel  # type: ignore[import-not-found]
@@ -55,23 +56,23 @@ class Call:
 
 def check(home: bytes, name: str, agent: str, payload: bytes, data: bytes, began: float) -> None:
     """Print the strictest answer of the guards that match a call, and note every guard that fired or failed."""
-    given = guard_places.fields(guard_places.parse(payload.decode("utf-8", "replace")))
+    given = guard_json.members(guard_json.parse(payload.decode("utf-8", "replace")))
     call = limited(lambda: Call(given))
     if call is None:
         guard.note_failure(home, name, "", "slow")
         return
-    event = guard_places.word(call.members, "hook_event_name")
+    event = guard_json.word(call.members, "hook_event_name")
     fired: list[tuple[str, Members]] = []
     for line in data.split(b"\n")[1 : MAX_GUARDS + 1]:
         if line:
             members = matching(home, name, call, line)
-            mode = guard_places.word(members, "mode")
+            mode = guard_json.word(members, "mode")
             decision = guard_call.decided(mode, agent, posix.environ.get(ATTENDED) == b"1")
             fired += [(decision, members)] if members else []
     if not fired or guard_places.is_excluded(home, call.folder):
         return
     if posix.environ.get(guard.TRIAL):
-        kernel.print_all(guard_call.trial([guard_places.word(one, "id") for _, one in fired]))
+        kernel.print_all(guard_call.trial([guard_json.word(one, "id") for _, one in fired]))
         return
     fired.sort(key=lambda one: STRICTEST.index(one[0]))
     printed = guard_call.answer(agent, event, fired[0][0], [guard_call.reason_of(one) for _, one in fired[:3]])
@@ -84,9 +85,9 @@ def matching(home: bytes, name: str, call: Call, line: bytes) -> Members:
     """Return a guard that matches a call; no members if it does not match, or fails."""
     number = ""
     try:
-        members = guard_places.fields(guard_places.parse(line.decode()))
-        number = guard_places.word(members, "id")
-        rule = guard_places.fields(members["rule"])
+        members = guard_json.members(guard_json.parse(line.decode()))
+        number = guard_json.word(members, "id")
+        rule = guard_json.members(members["rule"])
         matched = limited(lambda: matches(rule, call))
     except Exception as error:
         guard.note_failure(home, name, number, f"broken guard, {type(error).__name__}")
@@ -124,12 +125,12 @@ def give_up(_number: int, _frame: object) -> None:
 def note_fired(home: bytes, agent: str, call: Members, decision: str, members: Members, began: float) -> None:
     """Note a guard that fired, without any text of the call: PostToolUse and the transcript have that."""
     note = {
-        "guard": guard_places.word(members, "id"),
-        "project": guard_places.word(members, "project"),
+        "guard": guard_json.word(members, "id"),
+        "project": guard_json.word(members, "project"),
         "decision": decision,
     }
     for key in ("tool_use_id", "session_id", "cwd", "tool_name"):
-        note[key] = guard_places.word(call, key)
-    note["prompt_id"] = guard_places.word(call, "prompt_id") or guard_places.word(call, "turn_id")
+        note[key] = guard_json.word(call, key)
+    note["prompt_id"] = guard_json.word(call, "prompt_id") or guard_json.word(call, "turn_id")
     label = "GuardFired" if agent == "claude" else f"GuardFired_{agent}"
     kernel.keep(home, kernel.spool_name(label), guard_call.note(note, (time.monotonic() - began) * 1000), False)

@@ -1,51 +1,14 @@
 """Folders of a guarded call: the project, the top folder of the checkout, the branch, and excluded folders.
 
-git is never started. Imports nothing but C modules, unless the user or the repository excludes folders."""
+git is never started. Of the library only C modules are imported, unless the user or the repository excludes folders."""
 
 import posix
 
-Strings = dict[str, object]
+import guard_json  # type: ignore[import-not-found]
 
 MAX_PARENTS = 64
 MAX_BYTES = 65_536
 HEAD_LEAD = "ref: refs/heads/"
-
-
-def parse(text: str) -> object:
-    """Return the value of a JSON text; ValueError for any other text.
-
-    By the C scanner of the `json` module: the module itself imports `re` and doubles the time of a hook."""
-    from _json import make_scanner
-
-    try:
-        value, end = make_scanner(_Decoder)(  # type: ignore[arg-type]
-            text, len(text) - len(text.lstrip(" \t\r\n"))
-        )
-    except StopIteration:
-        raise ValueError("no JSON") from None
-    if text[end:].strip(" \t\r\n"):
-        raise ValueError("more than one value")
-    return value
-
-
-class _Decoder:
-    """Settings of the scanner, as `json.JSONDecoder` has them."""
-
-    strict = False
-    object_hook = object_pairs_hook = array_hook = None
-    parse_float, parse_int, parse_constant = float, int, float
-    memo: Strings = {}
-
-
-def fields(value: object) -> Strings:
-    """Return an object's members; none for any other value."""
-    return value if isinstance(value, dict) else {}
-
-
-def word(members: Strings, key: str) -> str:
-    """Return a member that is a text; '' for any other."""
-    value = members.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def parents(folder: str) -> list[str]:
@@ -101,7 +64,8 @@ def project_of_call(roots: bytes, payload: bytes) -> str:
     Each line of `roots` has a project's name, tools and a folder of the project."""
     lines = [line.split(" ", 2) for line in roots.decode("utf-8", "surrogateescape").split("\n")]
     known = {line[2]: line[0] for line in lines if len(line) == 3}
-    folder = word(fields(parse(payload.decode("utf-8", "replace"))), "cwd") if known else ""
+    call = guard_json.members(guard_json.parse(payload.decode("utf-8", "replace"))) if known else {}
+    folder: str = guard_json.word(call, "cwd")
     if not folder:
         return ""
     root = root_of(folder)
