@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from claude_mem_lite.guards.history import (
-    Bytes,
+    ByteBudget,
     PastCall,
     calls_named,
     past_calls,
@@ -22,8 +22,8 @@ def everything(folder: str, at: datetime) -> bool:
     return bool(folder) and at.tzinfo is not None
 
 
-def read(*paths: Path, left: Bytes | None = None) -> list[PastCall]:
-    return [call for call in past_calls(paths, [SHOP], everything, left or Bytes()) if call is not None]
+def read(*paths: Path, left: ByteBudget | None = None) -> list[PastCall]:
+    return [call for call in past_calls(paths, [SHOP], everything, left or ByteBudget()) if call is not None]
 
 
 def test_calls_have_their_command_folder_and_outcome_and_the_prompt_after_their_turn(tmp_path: Path) -> None:
@@ -59,14 +59,14 @@ def test_text_of_the_client_is_no_prompt(tmp_path: Path) -> None:
 
 def test_what_was_done_while_memory_was_off_is_left_out(tmp_path: Path) -> None:
     path = PastSession(ID).prompt("go").runs("npm ci", "ok").write(tmp_path)
-    assert [call for call in past_calls([path], [SHOP], lambda _, __: False, Bytes()) if call] == []
+    assert [call for call in past_calls([path], [SHOP], lambda _, __: False, ByteBudget()) if call] == []
 
 
 def test_of_too_much_the_newest_end_is_read(tmp_path: Path) -> None:
     session = PastSession(ID).prompt("go")
     for number in range(50):
         session.runs(f"npm run job-{number}", "ok")
-    path, left = session.write(tmp_path), Bytes(4_000)
+    path, left = session.write(tmp_path), ByteBudget(4_000)
     commands = [call.call.tool_input["command"] for call in read(path, left=left)]
     assert commands[-1] == "npm run job-49"
     assert len(commands) < 50

@@ -73,7 +73,7 @@ def refuse_impossible(command: str, guard: Guard) -> None:
         FALSE: ("active", "paused"),
     }
     if guard.status not in allowed[command]:
-        verb = command.partition("_")[0]
+        verb = "take back" if command == FALSE else command.partition("_")[0]
         raise MemoryLiteError(f"{guard.id} is {guard.status}, so there is nothing to {verb}", _next_step(guard))
 
 

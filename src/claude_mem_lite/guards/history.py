@@ -48,7 +48,7 @@ class PastCall:
 
 
 @dataclass(slots=True)
-class Bytes:
+class ByteBudget:
     """Bytes that may still be read."""
 
     left: int = MAX_BYTES
@@ -75,14 +75,16 @@ def transcripts_in(folders: Sequence[Path]) -> list[Path]:
     return [path for _, path in sorted(files, reverse=True)[:MAX_FILES]]
 
 
-def past_calls(paths: Sequence[Path], roots: Sequence[str], is_kept: IsKept, left: Bytes) -> Iterator[PastCall | None]:
+def past_calls(
+    paths: Sequence[Path], roots: Sequence[str], is_kept: IsKept, budget: ByteBudget
+) -> Iterator[PastCall | None]:
     """Yield the calls of transcripts, and None after each piece of work."""
     for path in paths:
-        if left.left <= 0:
-            left.is_whole = False
+        if budget.left <= 0:
+            budget.is_whole = False
             return
         reader = _SessionReader(path.stem, roots, is_kept)
-        for line in _lines(path, left):
+        for line in _lines(path, budget):
             if line is not None:
                 yield from reader.read(line)
             else:
@@ -97,19 +99,19 @@ def root_of(folder: str, roots: Sequence[str]) -> str:
     return max(inside, key=len, default=folder)
 
 
-def _lines(path: Path, left: Bytes) -> Iterator[JsonObject | None]:
+def _lines(path: Path, budget: ByteBudget) -> Iterator[JsonObject | None]:
     """Yield the lines of a file that hold calls, results or prompts; of a file that is too large, its end."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
-            start = max(0, size - left.left)
+            start = max(0, size - budget.left)
             file.seek(start)
-            left.is_whole = left.is_whole and start == 0
+            budget.is_whole = budget.is_whole and start == 0
             if start:
                 file.readline(MAX_LINE_BYTES)
             since = 0
             while raw := file.readline(MAX_LINE_BYTES):
-                left.left -= len(raw)
+                budget.left -= len(raw)
                 since += len(raw)
                 if (line := _parsed(raw)) is not None:
                     yield line
@@ -117,7 +119,7 @@ def _lines(path: Path, left: Bytes) -> Iterator[JsonObject | None]:
                     since = 0
                     yield None
     except OSError:
-        left.is_whole = False
+        budget.is_whole = False
 
 
 def _parsed(raw: bytes) -> JsonObject | None:
@@ -219,7 +221,7 @@ def _time(written: str) -> datetime | None:
 def calls_named(path: Path, tool_uses: Collection[str], root: str) -> dict[str, Call]:
     """Return the calls with these ids from the end of a transcript; calls that did not run are nowhere else."""
     found: dict[str, Call] = {}
-    for line in _lines(path, Bytes(_MAX_TAIL_BYTES)):
+    for line in _lines(path, ByteBudget(_MAX_TAIL_BYTES)):
         message = line.get("message") if line is not None else None
         if line is None or not isinstance(message, Mapping):
             continue

@@ -38,9 +38,10 @@ _UNDOING = ("checkout", "restore", "reset", "revert", "stash")
 
 @dataclass(frozen=True, slots=True)
 class TurnCall:
-    """Tool call of a turn that ran."""
+    """Tool call of a turn."""
 
     at: str
+    """'' for a call that did not run."""
     tool_use: str
     call: Call
 

@@ -1,8 +1,9 @@
 """Simple commands of a shell line: what would run, with wrappers removed, and in which folder.
 
 Nothing is run and nothing is expanded. A word in quotes, a message, a here-document or a path is an argument, never a
-command, unless a shell runs it (`sh -c`, `eval`, `$(…)`). Imports nothing, because the hook parses lines before every
-guarded tool call; every step reads each character a bounded number of times."""
+command, unless a shell runs it (`sh -c`, `eval`, `$(…)`). Imports nothing and stays one module: the hook's copy and
+the package would import a second module by different names. Every step reads each character a bounded number of
+times."""
 
 Words = list[str]
 Command = tuple[Words, str, str, list[Words], bool]

@@ -119,10 +119,10 @@ def lifted(home: Home, path: Path) -> Iterator[None]:
 
 def remove_all(home: Home) -> Placement:
     """Take the hooks of guards out of all settings; the next install has them back."""
-    changed = [record.settings for record in guard_layer.load_all(home)]
-    for record in guard_layer.load_all(home):
+    records = guard_layer.load_all(home)
+    for record in records:
         _reconcile(home, record.settings, record.agent, _NONE)
-    return Placement(tuple(changed))
+    return Placement(tuple(record.settings for record in records))
 
 
 def _reconcile(home: Home, path: Path, agent: str, groups: Groups) -> bool:

@@ -128,7 +128,9 @@ def test_settings_that_run_no_hooks_are_told(home: Home, shop: Path) -> None:
 def test_guards_without_a_hook_in_any_folder_are_told(home: Home, shop: Path) -> None:
     hold(home, shop, USE_PNPM)
     guard_hooks.hold(home, PROJECT, [], [shop])
-    assert ("warn", "guards are in force, but no folder of their project has the hook") in found(home)
+    (check,) = check_guards(home)
+    assert (check.state, check.found) == ("warn", "guards are in force, but no folder of their project has the hook")
+    assert check.next_step == "run `claude-mem-lite guards resume g1`"
 
 
 def test_while_memory_is_off_doctor_says_that_no_guard_holds(home: Home, shop: Path) -> None:

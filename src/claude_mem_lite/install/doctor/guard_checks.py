@@ -61,11 +61,6 @@ def _check_settings(home: Home) -> Iterator[Check]:
         if _disables_hooks(path):
             finding = f'{path} says "disableAllHooks", so no guard holds in {AGENT_TEXTS[agent].name}'
             yield Check("guards", "fail", finding, "remove that line")
-    held = {root.name for root in guard_hooks.roots(home)}
-    for name in held_guards.names(home):
-        if name not in held:
-            finding = "guards are in force, but no folder of their project has the hook"
-            yield Check("guards", "warn", finding, "run `claude-mem-lite guards` in a folder of the project")
 
 
 def _disables_hooks(path: Path) -> bool:
@@ -84,6 +79,9 @@ def _check_file(home: Home, name: str) -> Sequence[Check]:
         finding = f"{path} is broken, so every call passes ({type(error).__name__})"
         return [Check("guards", "fail", finding, _REWRITE)]
     checks = []
+    if guards and name not in {root.name for root in guard_hooks.roots(home)}:
+        finding = "guards are in force, but no folder of their project has the hook"
+        checks.append(Check("guards", "warn", finding, f"run `claude-mem-lite guards resume {guards[0].id}`"))
     if failed := held_guards.failure(home, name):
         checks.append(Check("guards", "warn", f"a call passed unchecked: {failed}", _REWRITE))
     with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as folder:

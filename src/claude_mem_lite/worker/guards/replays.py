@@ -15,7 +15,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.guards import history
 from claude_mem_lite.guards.guard import guard_from_row
-from claude_mem_lite.guards.history import Bytes, PastCall
+from claude_mem_lite.guards.history import ByteBudget, PastCall
 from claude_mem_lite.guards.matching import Call
 from claude_mem_lite.guards.replay import GuardReplay, ProjectReplay
 from claude_mem_lite.inbox import event_history
@@ -78,8 +78,8 @@ class GuardReplays:
         """Run the guards of one project over the project's past calls, piece by piece."""
         project, rules = rows[0].project, {row.id: row.rule for row in rows}
         run = ProjectReplay([GuardReplay(guard_from_row(row)) for row in rows])
-        left, forgotten = Bytes(), tombstones.latest(self._db)
-        for past in self._calls(project, left):
+        budget, forgotten = ByteBudget(), tombstones.latest(self._db)
+        for past in self._calls(project, budget):
             if past is not None:
                 run.add(past)
             yield None
@@ -93,7 +93,7 @@ class GuardReplays:
                     continue  # changed meanwhile
                 guards.put_replay(
                     self._db,
-                    run.result(replay, at, is_whole=left.is_whole),
+                    run.result(replay, at, is_whole=budget.is_whole),
                     replay.kept_matches(),
                     replay.occasions(),
                 )
@@ -105,7 +105,7 @@ class GuardReplays:
         elif row.status == "doubtful" and not doubt:
             guards.put(self._db, replace(row, status="proposed", note=""))
 
-    def _calls(self, project: str, left: Bytes) -> Iterator[PastCall | None]:
+    def _calls(self, project: str, budget: ByteBudget) -> Iterator[PastCall | None]:
         """Yield the calls of a project, without what was forgotten or done while memory was off."""
         known = sessions.ids_of_project(self._db, project)
         folders = [*marks(self._db, project, "path"), *marks(self._db, project, "former_path")]
@@ -114,7 +114,7 @@ class GuardReplays:
         paths = history.transcripts_in(history.transcript_folders(configs, sorted(working)))
         seen: set[str] = set()
         forgotten: dict[tuple[str, str], bool] = {}
-        for past in history.past_calls(paths, folders, self._is_kept(), left):
+        for past in history.past_calls(paths, folders, self._is_kept(), budget):
             if past is None:
                 yield None
                 continue
