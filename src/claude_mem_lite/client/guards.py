@@ -20,10 +20,6 @@ class GuardCalls(BaseClient):
         query = [*where.as_query(), *query_of(every=every)]
         return read(responses.guards.GuardList, self._get("/api/guards", query))
 
-    def guard_hooks(self, where: Where) -> responses.guards.GuardHooks:
-        """Return the hook that a project needs in its folders."""
-        return read(responses.guards.GuardHooks, self._get("/api/guards/hooks", where.as_query()))
-
     def guard(self, id_: str, *, limit: int = 100) -> responses.guards.GuardDetail:
         """Return one guard with its replay and ledger."""
         return read(responses.guards.GuardDetail, self._get(f"/api/guards/{quoted(id_)}", query_of(limit=limit)))
