@@ -75,8 +75,9 @@ def refuse_impossible(command: str, guard: Guard) -> None:
         FALSE: ("active", "paused"),
     }
     if guard.status not in allowed[command]:
-        verb = command.partition("_")[0]
-        raise MemoryLiteError(f"{guard.id} is {guard.status}, so there is nothing to {verb}", _next_step(guard))
+        verb = "take back" if command == FALSE else command.partition("_")[0]
+        status = "in force" if guard.status == "active" else guard.status
+        raise MemoryLiteError(f"{guard.id} is {status}, so there is nothing to {verb}", _next_step(guard))
 
 
 def _next_step(guard: Guard) -> str:

@@ -4,13 +4,6 @@ from collections.abc import Sequence
 
 from claude_mem_lite.guards.rule import Rule
 
-MODE_WORDS = {
-    "auto": "asks you, or reminds the agent where nobody can answer",
-    "remind": "reminds the agent",
-    "ask": "asks you",
-    "deny": "refuses",
-}
-
 
 def in_words(rule: Rule) -> str:
     """Return what a call must do for a rule to match, as in "runs `git push` with --force"."""
@@ -28,7 +21,8 @@ def _command_words(rule: Rule) -> str:
     if rule.arguments:
         words += f" {'and' if rule.flags else 'with'} the argument {_listed(rule.arguments)}"
     if rule.branches:
-        words += f" on branch {_listed(rule.branches)}"
+        is_push = all(command.startswith("git push") for command in rule.commands)
+        words += f" {'to' if is_push else 'on'} branch {_listed(rule.branches)}"
     return words + _but(rule)
 
 
