@@ -15,7 +15,8 @@ def follow(home: Home, changed: GuardChange) -> list[str]:
     if changed.guard.status not in _CHANGES_HOOKS:
         return []
     placed = _place(home, changed.hooks)
-    troubles = [f"The hook could not be changed: {error}" for error in placed.troubles]
+    effect = ", so calls there may pass unchecked" if changed.guard.status == "active" else ""
+    troubles = [f"The hook could not be changed{effect}: {error}" for error in placed.troubles]
     return [*_since_when(home, changed, is_new=bool(placed.changed)), *troubles]
 
 
@@ -28,6 +29,8 @@ def _since_when(home: Home, changed: GuardChange, *, is_new: bool) -> list[str]:
     """Return from when on a change holds; nothing if the hook was there before, for it holds at once."""
     if changed.guard.status != "active":
         return [] if changed.hooks.tools else ["No guard is in force here any more; the hook is out of the settings."]
+    if home.off_switch.exists():
+        return ["No guard holds while memory is off: run `claude-mem-lite on`."]
     if not changed.hooks.folders:
         return ["It holds once the project has a folder on this machine."]
     if not wanted(home):
