@@ -93,16 +93,16 @@ def test_a_guard_that_never_fired_has_no_false_firing(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "status"),
+    ("command", "status", "words"),
     [
-        (changes.DISMISS, "active"),
-        (changes.PAUSE, "proposed"),
-        (changes.RESUME, "dismissed"),
-        (changes.FALSE, "removed"),
+        (changes.DISMISS, "active", "is in force, so there is nothing to dismiss"),
+        (changes.PAUSE, "proposed", "is proposed, so there is nothing to pause"),
+        (changes.RESUME, "dismissed", "is dismissed, so there is nothing to resume"),
+        (changes.FALSE, "removed", "is removed, so there is nothing to take back"),
     ],
 )
-def test_a_change_that_makes_no_sense_is_refused_with_the_way_out(command: str, status: str) -> None:
-    with pytest.raises(MemoryLiteError, match=f"is {status}, so there is nothing to") as refused:
+def test_a_change_that_makes_no_sense_is_refused_with_the_way_out(command: str, status: str, words: str) -> None:
+    with pytest.raises(MemoryLiteError, match=words) as refused:
         changes.refuse_impossible(command, guard(status=status))
     assert "guard1" in refused.value.next_step
 
@@ -113,8 +113,9 @@ def test_a_change_that_makes_no_sense_is_refused_with_the_way_out(command: str, 
         (Rule(commands=("npm", "npx")), "runs `npm` or `npx`"),
         (
             Rule(commands=("git push",), flags=("--force",), branches=("main",)),
-            "runs `git push` with `--force` on branch `main`",
+            "runs `git push` with `--force` to branch `main`",
         ),
+        (Rule(commands=("git commit",), branches=("main",)), "runs `git commit` on branch `main`"),
         (
             Rule(commands=("pip",), arguments=("install",), excepts=("pip install -e",)),
             "runs `pip` with the argument `install`, except `pip install -e`",

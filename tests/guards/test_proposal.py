@@ -1,5 +1,7 @@
 """Sentences of users -> proposals of guards, or none."""
 
+from dataclasses import replace
+
 import pytest
 
 from claude_mem_lite.guards import named_things
@@ -37,6 +39,18 @@ RULES = {
     "Don’t use npm — use pnpm.": Rule(commands=("npm",)),
     "never use npm, always pnpm": Rule(commands=("npm",)),
     "npm is forbidden, use pnpm": Rule(commands=("npm",)),
+    "npm is forbidden here, use pnpm": Rule(commands=("npm",)),
+    "don't ever push straight to master ok?": Rule(commands=("git push",), branches=("master",)),
+    "plz never commit directly to main, thx!": Rule(commands=("git commit",), branches=("main",)),
+    "we never use sudo here, ok": Rule(commands=("sudo",)),
+    "hey, can you please stop using npm": Rule(commands=("npm",)),
+    "this repo uses bun, not npm": Rule(commands=("npm",)),
+    "no npm here, pnpm only": Rule(commands=("npm",)),
+    "pnpm only, no npm or yarn": Rule(commands=("npm", "yarn")),
+    "never use npm -- always pnpm": Rule(commands=("npm",)),
+    "you keep using npm. use pnpm!": Rule(commands=("npm",)),
+    "don't skip hooks with --no-verify": Rule(commands=NO_VERIFY),
+    "never run `terraform apply`, you deleted the staging database": Rule(commands=("terraform apply",)),
     "prefer rg over grep": Rule(commands=("grep",)),
     "Never `npm install`": Rule(commands=("npm install",)),
     "never run `npm install` or `npm ci`": Rule(commands=("npm install", "npm ci")),
@@ -97,6 +111,11 @@ def test_a_proposal_has_an_example_that_fires_and_one_that_does_not(sentence: st
         ("Don't use cat, use the Read tool", "use the Read tool"),
         ("use make build instead of go build", "use make build"),
         ("never use npm, always pnpm", "use pnpm"),
+        ("use `just test` instead of cargo test", "use just test"),
+        ("use just lint instead of ruff", "use just lint"),
+        ("don't use npm, use just pnpm", "use pnpm"),
+        ("we never use sudo here, ok", ""),
+        ("Use the justfile: `just test` instead of cargo test", ""),
         ("Never use npm. That is what I said.", ""),
         ("never touch vendor/", ""),
     ],
@@ -115,6 +134,28 @@ def test_tests_by_a_task_of_the_project_forbid_every_runner() -> None:
     assert "make test" in proposal.rule.excepts
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "for tests use `just test`, not pytest",
+        "tests: just test, never pytest directly",
+        "for the tests, run just test",
+    ],
+)
+def test_tests_are_named_before_the_command_that_runs_them(sentence: str) -> None:
+    proposal = propose(sentence)
+    assert proposal is not None
+    assert "pytest" in proposal.rule.commands
+    assert proposal.instead == "use just test"
+
+
+def test_the_only_command_for_tests_may_be_said_at_the_end() -> None:
+    sentence = "run tests via `make test` only"
+    plain = propose("run tests via `make test`")
+    assert plain is not None
+    assert propose(sentence) == replace(plain, reason=sentence)
+
+
 def test_tests_by_a_runner_forbid_those_of_its_language() -> None:
     proposal = propose("run the tests with uv run pytest")
     assert proposal is not None
@@ -130,6 +171,15 @@ def test_tests_by_a_runner_forbid_those_of_its_language() -> None:
         "never run terraform apply in production",
         "don't use sudo unless I say so",
         "should we use pnpm instead of npm?",
+        "is npm ok?",
+        "use pnpm instead of npm, or is that too slow?",
+        "can you use pnpm instead of npm?",
+        "can you run npm instead of pnpm",
+        "this repo is not npm",
+        "no docker, tests only",
+        "you keep using git. use it less",
+        "tests: 5 failed, not pytest",
+        "never push with --verbose",
         "write short sentences, not long ones",
         "don't use `any`",
         "don't use `console.log`",
@@ -227,6 +277,10 @@ HOSTILE = (
     " not",
     "never touch a/b or ",
     "要 ",
+    "ok ",
+    "you keep using a. ",
+    "tests: ",
+    "no a, b only ",
 )
 
 

@@ -230,6 +230,36 @@ def test_a_guard_by_hand_has_the_parts_and_the_mode_that_were_given(guarded: Gua
     assert "next session" in told
 
 
+def test_a_guard_that_is_added_again_keeps_its_mode(guarded: Guarded) -> None:
+    guarded.run("add", "use pnpm, not npm", "--mode", "deny")
+    assert "refuses when a call runs `npm`" in guarded.run("add", "use yarn, not npm")
+    assert guarded.only()["mode"] == "deny"
+
+
+def test_a_change_tells_what_the_guard_does_now_and_when(guarded: Guarded) -> None:
+    next_session = "from the next session"
+    added = guarded.run("add", "use pnpm, not npm")
+    assert "asks you, or reminds the agent where nobody can answer, when a call runs `npm`" in added
+    assert next_session in added
+    id_ = str(guarded.only()["id"])
+    assert next_session not in guarded.run("accept", id_, "--mode", "remind")  # the hook is there: it holds at once
+    assert f"guards resume {id_}` puts it in force again" in guarded.run("pause", id_)
+
+
+def test_a_guard_that_is_added_while_memory_is_off_tells_that_it_does_not_hold(guarded: Guarded) -> None:
+    guarded.machine.home.off_switch.touch()
+    assert "No guard holds while memory is off" in guarded.run("add", "use pnpm, not npm")
+
+
+def test_a_guard_whose_hook_cannot_be_placed_tells_that_calls_may_pass(guarded: Guarded) -> None:
+    settings = guarded.work.root / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text("{ broken")
+    told = guarded.run("add", "use pnpm, not npm")
+    assert "calls there may pass unchecked" in told
+    assert "next session" not in told
+
+
 def test_a_guard_by_a_sentence_that_names_nothing_is_refused_with_the_way_out(guarded: Guarded) -> None:
     assert "--command" in guarded.run("add", "be nice to users", status=1)
 

@@ -39,7 +39,7 @@ class GuardCalls(BaseClient):
         rule: Mapping[str, Sequence[str]] | None = None,
         reason: str = "",
         instead: str = "",
-        mode: str = "auto",
+        mode: str | None = None,
     ) -> responses.guards.GuardChange:
         """Add a guard by a sentence, or by the parts of its rule, and put it in force."""
         body: JsonObject = {

@@ -74,7 +74,8 @@ def refuse_impossible(command: str, guard: Guard) -> None:
     }
     if guard.status not in allowed[command]:
         verb = "take back" if command == FALSE else command.partition("_")[0]
-        raise MemoryLiteError(f"{guard.id} is {guard.status}, so there is nothing to {verb}", _next_step(guard))
+        status = "in force" if guard.status == "active" else guard.status
+        raise MemoryLiteError(f"{guard.id} is {status}, so there is nothing to {verb}", _next_step(guard))
 
 
 def _next_step(guard: Guard) -> str:

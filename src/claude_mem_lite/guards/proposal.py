@@ -26,13 +26,15 @@ MAX_SENTENCE_LENGTH = 240
 EDIT_TOOL = "Write"
 _ROOT = "/project"
 _ONLY = lazy(r"(?i)^(?:(?:always|only|just|rather)\s+)+|\s+(?:only|instead)$")
+_LAST_ONLY = lazy(r"(?i)\s+only$")
 _BRACKETED = lazy(r"(?i)\s*\(((?:and )?(?:not|never|instead of|rather than) [^()]+)\)")
-_NAME = lazy(r"[\w@./:+-]+(?: [\w@./:+*-]+){0,3}")
+_NAME = lazy(r"[\w@./:+-]*[\w@./+-](?: [\w@./:+*-]+){0,3}")
+_POLITE = lazy(r"(?i)(?:[\s,;.!–—-]+(?:please|pls|plz|ok|okay|thanks|thank you|thx)\b[.!?]*)+$")
 _CODE = lazy(r"`([^`]+)`")
 _REASON = lazy(
     r"(?i)[\s,;.:(–—-]+(?:because|since|as (?:it|they|we|this|that)|so that|otherwise|to avoid|it(?:'s| \w+s\b"
     r"| will| would)|they(?:'re| are| will)|that(?:'s| is| breaks)|this (?:is|breaks)"
-    r"|weil|denn|sonst|damit)\b.*$|\s*[,;.–—-]\s*we\s.*$"
+    r"|weil|denn|sonst|damit)\b.*$|\s*[,;.–—-]\s*(?:we\s|you(?:'ve| have| had| lost| broke| did| \w+ed)\s).*$"
     r"|\s*\([^()]*\)\s*$"
 )
 _CONDITION = lazy(
@@ -44,8 +46,11 @@ _CONDITION = lazy(
     r"|wenn|falls|außer|ohne|bevor|nachdem|solange|heute|vorerst|erst)\b|除非|如果|之前|之后|[?？]|吗"
 )
 _LEAD = lazy(
-    r"(?i)^(?:(?:please|pls|no(?=[,.!:])|nope|ok|okay|hey|hey claude|claude|and|also|but|so|again|remember(?: that)?"
-    r"|remember to|note(?: that)?|reminder|important|rule|always|from now on|going forward|in the future|here|we|you"
+    r"(?i)^(?:(?:please|pls|plz|no(?=[,.!:])|nope|ok|okay|hey|hey claude|claude|and|also|but|so|again"
+    r"|(?:can|could|would) you(?=\s+(?:please\s+|pls\s+)?(?:stop|not|never|always)\b)"
+    r"|this (?:repo|project|codebase|repository)(?=\s+uses\b)"
+    r"|you(?! keep\b)|remember(?: that)?|remember to|note(?: that)?|reminder|important|rule|always|from now on"
+    r"|going forward|in the future|here|we"
     r"|just|in this (?:repo|project|codebase|repository)|i (?:said|told you)(?: to)?|make sure (?:to|you)|be sure to"
     r"|should|must|need to|have to|let's|the rule is|for this project|as a rule|in general|for all projects|nein"
     r"|bitte|ab jetzt|immer|wir|hier)(?:\s*[,:!.–—-]+\s*|\s+))+"
@@ -54,7 +59,8 @@ _NOT = (
     r"(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|may not|cannot|can't|stop|quit|avoid|no longer"
 )
 _NOT += r"|not)(?:\s+(?:ever|to|directly|manually))*"
-_RUN = r"(?P<{}>run|running|call|calling|invoke|invoking|execute|executing|use|using|start|starting|do|doing|type|try)"
+_RUN = r"(?P<{}>run|running|call|calling|invoke|invoking|execute|executing|use|uses|using|start|starting|do|doing"
+_RUN += r"|type|try)"
 _SEPARATOR = (
     r"(?:\s*[,;.:–—]+\s*|\s+-+\s+|\s+)(?:but\s+|and\s+)?(?:please\s+|always\s+|just\s+|only\s+|rather\s+|we\s+)*"
 )
@@ -64,6 +70,8 @@ _TOUCH += r"|put anything in|add anything to)"
 _EDIT = r"(?:edit|modify|change|alter|overwrite|update|hand-edit|reformat|format|patch|editing|modifying|changing"
 _EDIT += r"|overwriting|updating)"
 _PUSH = r"(?P<push>push|commit|merge)(?:ing|ting|ting)?"
+_PAUSE = r"(?:\s*[,;.:–—]+|\s+-+)\s+"
+_BESIDE = rf"{_SEPARATOR}(?:not|never|instead of|rather than|{_NOT}\s+{_RUN.format('verb')})\s+(?P<beside>.+)"
 _TESTS = r"(?:(?:the|all|our|unit|python|go|js)\s+)*(?:unit )?tests?(?: suite)?"
 _FORMS = tuple(
     lazy(form)
@@ -71,7 +79,9 @@ _FORMS = tuple(
         rf"(?i){_NOT}\s+{_RUN.format('run')}\s+(?P<drop>.+?){_SEPARATOR}{_TAKE}(?P<take>.+)",
         rf"(?i){_NOT}\s+{_RUN.format('run')}\s+(?P<drop>.+)",
         rf"(?i)run\s+{_TESTS}\s+(?:with|via|using|through|by running|by)\s+(?P<tests>.+?)"
-        rf"(?:{_SEPARATOR}(?:not|never|instead of|rather than|{_NOT}\s+{_RUN.format('verb')})\s+(?P<beside>.+))?",
+        rf"(?:{_BESIDE})?",
+        rf"(?i)(?:for|to run)\s+{_TESTS},?\s+(?:always\s+)?(?:use|run|call)\s+(?P<tests>.+?)(?:{_BESIDE})?",
+        rf"(?i){_TESTS}:\s+(?:(?:always\s+)?(?:use|run)\s+)?(?P<tests>.+?){_BESIDE}",
         rf"(?i)(?:use|run)\s+(?P<tests>.+?)\s+(?:to run|for running|to execute|for)\s+{_TESTS}",
         rf"(?i){_TESTS}\s+(?:are|must be|should be|have to be|get)\s+run\s+(?:with|via|using|through)\s+(?P<tests>.+)",
         rf"(?i){_RUN.format('run')}\s+(?P<take>.+?){_SEPARATOR}(?:instead of|rather than|over|in place of|{_NOT})\s+"
@@ -89,10 +99,18 @@ _FORMS = tuple(
         rf"(?i){_NOT}\s+(?:add|commit|check in|stage)\s+(?P<added>.+)",
         rf"(?i)no(?: more)?\s+(?P<drop>.+?)(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
         rf"(?i){_NOT}\s+(?P<drop>(?:force|amend|rebase|squash|push|skip|bypass|reset|hard|merge|open|create|stash)\b.*)",
-        rf"(?i)(?P<drop>.+?)\s+(?:is|are)\s+(?:forbidden|banned|not allowed)(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
+        rf"(?i)(?P<drop>.+?)\s+(?:is|are)\s+(?:forbidden|banned|not allowed)(?:\s+here)?"
+        rf"(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
         r"(?i)(?P<path>.+?)\s+(?:is|are)\s+(?:forbidden|not allowed) to (?:touch|edit|change)",
         rf"(?i){_NOT}\s+(?P<drop>.+)",
         r"(?i)(?P<take>[\w-]+),?\s+(?:not|statt|instead of)\s+(?P<drop>[\w-]+)",
+        rf"(?i)(?:{_NOT}\s+{_RUN.format('run')}|no(?: more)?)\s+(?P<drop>.+?){_PAUSE}(?P<rival>[\w-]+)"
+        r"\s+(?:only|instead)",
+        rf"(?i){_NOT}\s+{_RUN.format('run')}\s+(?P<drop>.+?){_PAUSE}(?:always|only)\s+(?P<rival>[\w-]+)",
+        rf"(?i)(?:use\s+)?(?P<rival>[\w-]+)\s+only{_PAUSE}(?:no|not|never)\s+(?P<drop>.+)",
+        rf"(?i)you keep(?: on)?\s+{_RUN.format('run')}\s+(?P<drop>.+?){_PAUSE}{_TAKE}(?P<rival>.+)",
+        rf"(?i){_NOT}\s+(?:skip|bypass|commit|push|merge)(?:p?ing|ting)?(?:\s+(?:the|any|git|pre-commit|hooks?|checks?))*"
+        r"\s+(?:with|using|via)\s+(?P<drop>--[\w-]+)",
         # German and Chinese.
         r"(?i)nicht\s+(?P<drop>.+?),?\s+sondern\s+(?P<take>.+)",
         r"(?:不要|别|不再)用\s*(?P<drop>[\w.+-]+)\s*[,，;；]\s*(?:请)?(?:改)?用\s*(?P<take>[\w.+-]+)",
@@ -119,7 +137,8 @@ def propose(sentence: str) -> Proposal | None:
         return None
     written = reason.replace("’", "'").replace(" bitte ", " ")
     code = frozenset(one_line(span) for span in _CODE.findall(written))
-    plain = without_end(_BRACKETED.sub(r", \1", _CODE.sub(r"\1", written)).strip(' "“”«»'))
+    spoken = _POLITE.sub("", written.strip(' "“”«»'))
+    plain = without_end(_BRACKETED.sub(r", \1", _CODE.sub(r"\1", spoken)).strip(' "“”«»'))
     for text in dict.fromkeys((plain, without_end(_REASON.sub("", plain)))):
         if _CONDITION.search(text):
             continue
@@ -142,7 +161,9 @@ def _read(text: str) -> list[dict[str, str]]:
 
 
 def _rules(groups: dict[str, str], code: Code) -> list[tuple[Rule, str]]:
-    take = _named(trimmed(groups.get("take", "")), code)
+    if "rival" in groups and not rivals_named(groups["rival"], code):
+        return []  # beside a word that is no program, the sentence may be about something else
+    take = _named(trimmed(groups.get("take") or groups.get("rival", "")), code)
     instead = f"use {take}" if take else ""
     if named := groups.get("path") or groups.get("off"):
         paths = paths_named(named, code)
@@ -164,7 +185,8 @@ def _named(take: str, code: Code) -> str:
     """Return what a sentence recommends if it is a name; '' for the words of another sentence."""
     if tool := agent_tool(take):
         return f"the {tool.capitalize()} tool"
-    take = _ONLY.sub("", take)
+    is_task = take.startswith("just ") and take.split()[1] not in PROGRAMS  # `just test`, but not "just pnpm"
+    take = take if take in code or is_task else _ONLY.sub("", take)
     words = take.split()
     is_name = bool(_NAME.fullmatch(take)) and words[0].lower() not in STOPWORDS and words[-1].lower() not in STOPWORDS
     return take if take in code or is_name or rivals_named(take, code) else ""
@@ -172,7 +194,7 @@ def _named(take: str, code: Code) -> str:
 
 def _commands(groups: dict[str, str], take: str, code: Code) -> list[tuple[Rule, str]]:
     """Return the rule against a command, with what to run instead."""
-    is_run = groups.get("run", "use").lower() not in ("use", "using", "do", "doing", "try")
+    is_run = groups.get("run", "use").lower() not in ("use", "uses", "using", "do", "doing", "try")
     tool = agent_tool(take)
     rivals = rivals_named(take, code) if take else ()
     drops = commands_named(groups["drop"], code, has_rival=bool(tool or rivals), is_run=is_run)
@@ -202,7 +224,7 @@ def _exempted(rival: str, drops: tuple[str, ...]) -> str:
 
 def _tests(named: str, beside: str, code: Code) -> list[tuple[Rule, str]]:
     """Return the rule against programs that run tests by themselves, except by the given command."""
-    given = rivals_named(named, code)
+    given = rivals_named(_LAST_ONLY.sub("", named), code)
     if len(given) != 1 or (given[0] in PROGRAMS and not any(given[0] in group for group in TEST_RUNNERS)):
         return []  # `git` or `uv` alone run no tests
     bare = commands_named(beside, code, has_rival=True, is_run=True) if beside else _runners_beside(given[0])

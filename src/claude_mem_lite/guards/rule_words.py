@@ -21,7 +21,8 @@ def _command_words(rule: Rule) -> str:
     if rule.arguments:
         words += f" {'and' if rule.flags else 'with'} the argument {_listed(rule.arguments)}"
     if rule.branches:
-        words += f" on branch {_listed(rule.branches)}"
+        is_push = all(command.startswith("git push") for command in rule.commands)
+        words += f" {'to' if is_push else 'on'} branch {_listed(rule.branches)}"
     return words + _but(rule)
 
 

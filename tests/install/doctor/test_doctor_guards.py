@@ -137,3 +137,11 @@ def test_while_memory_is_off_doctor_says_that_no_guard_holds(home: Home, shop: P
     hold(home, shop, USE_PNPM)
     home.off_switch.touch()
     assert found(home) == [("warn", "no guard holds while memory is off")]
+
+
+def test_without_the_program_of_the_hooks_the_guards_themselves_are_not_blamed(home: Home, shop: Path) -> None:
+    hold(home, shop, USE_PNPM)
+    home.hook_python.unlink()
+    (check,) = check_guards(home)
+    assert (check.state, check.found) == ("fail", "no guard holds: the program of the hooks is missing")
+    assert "claude-mem-lite install" in check.next_step

@@ -26,15 +26,20 @@ from claude_mem_lite.responses.guards import GuardChange
 from claude_mem_lite.text import one_line, within
 
 _NOTHING: JsonObject = {"guards": []}
-_MODES = ("auto", "remind", "ask", "deny")
+_MODES = {
+    "auto": "asks you, or reminds the agent where nobody can answer,",
+    "remind": "reminds the agent",
+    "ask": "asks you",
+    "deny": "refuses",
+}
 _MAX_WORDS = 200
 mode_option = click.option(
     "--mode",
-    type=OneOf(_MODES),
+    type=OneOf(tuple(_MODES)),
     help="remind the agent, ask you, or deny the call; auto asks you, and reminds where nobody can answer.",
 )
 id_argument = click.argument("id_", metavar="ID", shell_complete=completion_values.guards)
-every_option = click.option("--all", "every", is_flag=True, help="Also dismissed and removed guards.")
+every_option = click.option("--all", "every", is_flag=True, help="Also dismissed guards, and removed ones of a memory.")
 
 
 @click.group(
@@ -195,7 +200,7 @@ def add(
         rule=rule,
         reason=reason or "",
         instead=instead or "",
-        mode=mode or "auto",
+        mode=mode,
     )
     _print_change(changed, "In force", as_json)
 
@@ -207,8 +212,8 @@ def add(
 def accept(id_: str, mode: str | None, as_json: bool) -> None:
     """Put a proposed guard in force.
 
-    Also changes the mode of a guard that is in force. Puts the hook that checks calls into the settings of the
-    project's folders; the agent reads them when its next session starts.
+    Also changes the mode of a guard that is in force, at once. The first guard puts the hook that checks calls into the
+    settings of the project's folders; the agent reads them when its next session starts.
 
     \b
     Examples:
@@ -239,7 +244,7 @@ def dismiss(id_: str, as_json: bool) -> None:
 def pause(id_: str, as_json: bool) -> None:
     """Let calls pass until `guards resume`.
 
-    The guard keeps its ledger.
+    Holds at once, also in running sessions. The guard keeps its ledger.
 
     \b
     Example:
@@ -255,7 +260,7 @@ def pause(id_: str, as_json: bool) -> None:
 def resume(id_: str, mode: str | None, as_json: bool) -> None:
     """Put a paused guard in force again.
 
-    Overridings from before the pause no longer count.
+    Calls that you let run before the pause do not count towards the next one.
 
     \b
     Example:
@@ -286,7 +291,8 @@ def remove(id_: str, as_json: bool) -> None:
 def false_(id_: str, as_json: bool) -> None:
     """Say that the last firing of a guard was wrong.
 
-    The ledger counts the firing as false, not as a violation. `guards add --except` leaves commands alone.
+    The ledger counts the firing as false, not as a violation. The guard fires on such calls again: to leave some alone,
+    remove it and add it anew with `guards add --except`.
 
     \b
     Example:
@@ -309,6 +315,10 @@ def _print_change(changed: GuardChange, done: str, as_json: bool) -> None:
         print_json(changed.raw)
         return
     guard = changed.guard
-    click.echo(f"{done}: fires when a call {within(one_line(plain(guard.words)), _MAX_WORDS)} ({plain(guard.id)})")
+    words = within(one_line(plain(guard.words)), _MAX_WORDS)
+    does = _MODES.get(guard.mode, "fires") if guard.status == "active" else "fires"
+    click.echo(f"{done}: {does} when a call {words} ({plain(guard.id)})")
+    if guard.status == "paused":
+        click.echo(f"`claude-mem-lite guards resume {plain(guard.id)}` puts it in force again.")
     for line in held:
         click.echo(line)

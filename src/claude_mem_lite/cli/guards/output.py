@@ -105,6 +105,9 @@ def _print_replay(detail: GuardDetail, now: datetime) -> None:
     if replay is None:
         click.echo("  has not run yet")
         return
+    if not replay.calls:
+        click.echo("  no call of an earlier session is known")
+        return
     older = "" if replay.is_whole else "; older ones were left out"
     click.echo(
         f"  {counted(replay.calls, 'call')} of {counted(replay.sessions, 'session')}{older}: "
@@ -154,7 +157,7 @@ def print_trial(trial: GuardTrial) -> None:
     for part in trial.parts:
         click.echo(f"  part: {plain(part)}")
     if trial.fires and trial.guard.status != "active":
-        click.echo(f"The guard is {plain(trial.guard.status)}, so such a call passes.")
+        click.echo(f"The guard is {plain(trial.guard.status)}, so such a call passes until it is in force.")
 
 
 def _short(reason: str) -> str:

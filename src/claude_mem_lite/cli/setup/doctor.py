@@ -78,9 +78,9 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
     """Check everything and say what to do.
 
     Checks the interpreters, the data folder and its permissions, the hooks in the settings of each agent, the plugin,
-    the MCP server and the skill, the worker, the queue, the model and its cost today, search, the databases, their
-    backups, the disk, the clock, the configuration and other memory tools. Changes nothing, but starts the worker if
-    the data folder exists. Exits 1 when a check fails.
+    the MCP server and the skill, the guards, the worker, the queue, the model and its cost today, search, the
+    databases, their backups, the disk, the clock, the configuration and other memory tools. Changes nothing, but
+    starts the worker if the data folder exists. Exits 1 when a check fails.
 
     With --fix, repairs our own parts where that is safe: permissions, links, the hook program, our hooks of another
     version, a stopped or old worker, a damaged word index. Deletes nothing, and changes nothing of other programs.

@@ -31,6 +31,9 @@ def check_guards(home: Home) -> Sequence[Check]:
         return []
     if home.off_switch.exists():
         return [Check("guards", "warn", "no guard holds while memory is off", "run `claude-mem-lite on`")]
+    if not home.can_run_hooks():
+        finding = "no guard holds: the program of the hooks is missing"
+        return [Check("guards", "fail", finding, "run `claude-mem-lite install`")]
     checks = [*_check_settings(home), *(check for name in names for check in _check_file(home, name))]
     if failed := held_guards.failure(home, guard_hooks.HERE):
         checks.append(Check("guards", "warn", f"a call passed unchecked: {failed}", _REWRITE))

@@ -80,7 +80,8 @@ class Add(Body):
     rule: RuleParts = RuleParts()
     reason: str = ""
     instead: str = ""
-    mode: Mode = "auto"
+    mode: Mode | None = None
+    """None keeps the mode of a guard with the same rule, and is `auto` for a new one."""
 
 
 class Change(Body):
@@ -149,7 +150,7 @@ def guard_add(wanted: Add, services: Running) -> GuardChange:
     command: JsonObject = {
         "command": changes.ADD,
         "project": location.project,
-        "mode": wanted.mode,
+        "mode": wanted.mode or "",
         "proposal": proposal_to_json(made),
     }
     return _changed(services, wait(services.commands.put(command))[0], folder=location.root)
