@@ -330,6 +330,12 @@ def test_a_file_that_is_a_link_or_that_others_can_write_counts_as_broken(
     assert failures(hooks) == ["the file of guards is not yours alone", "the file of guards cannot be opened"]
 
 
+def test_guards_in_a_home_that_others_can_write_do_not_hold(hooks: Hooks, held: Held, home: Home, user: Path) -> None:
+    held(guard(NPM, "deny"))
+    home.root.chmod(0o777)
+    assert hooks.run("PreToolUse", NAME, payload=call("Bash", user, command="npm ci")) == b""
+
+
 def test_a_pipe_in_the_place_of_the_file_does_not_stop_the_hook(hooks: Hooks, home: Home, user: Path) -> None:
     home.make()
     home.guards.mkdir(mode=0o700)
