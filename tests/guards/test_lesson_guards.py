@@ -84,6 +84,7 @@ def test_a_guard_in_force_is_paused_when_its_memory_no_longer_holds_and_the_user
     with atomic(store.db):
         retirements.retire(store.db, memory.id, "user", "dismissed", NOW)
     follow(store.db, propose, NOW)
+    assert guards.not_told(store.db, "example.org/another") == []
     (row,) = guards.not_told(store.db, SHOP.project)
     assert (row.status, row.note) == ("paused", "the rule it was made from no longer holds")
     with atomic(store.db):
