@@ -13,6 +13,7 @@ from claude_mem_lite.guards.rule import Rule
 from claude_mem_lite.guards.rule_words import in_words
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.store import guard_ledger, guards, tombstones
+from claude_mem_lite.store.guards import Replay
 from tests.guards.samples import firing, guard
 from tests.support.fakes import NOW, SHOP, Store
 
@@ -87,6 +88,15 @@ def test_accepting_changes_the_mode_of_a_guard_in_force_and_keeps_its_time(store
     changes.carry_out(LATER, {"command": changes.ACCEPT, "id": id_, "mode": "deny"}, store.db)
     found = guards.get(store.db, id_)
     assert (found.mode, found.accepted_at) == ("deny", accepted)
+
+
+def test_an_accepted_proposal_is_run_again_over_the_sessions_up_to_then(store: Store) -> None:
+    described = changes.described(guard(memory="mem1"))
+    changes.carry_out(NAME, {"command": changes.DISMISS, **described}, store.db)
+    with atomic(store.db):
+        guards.put_replay(store.db, Replay("guard1", "2026", 1, 1, "2026", "2026", 1), [], [])
+    changes.carry_out(LATER, {"command": changes.ACCEPT, **described}, store.db)
+    assert guards.replay_of(store.db, "guard1") is None
 
 
 def test_a_firing_that_is_called_wrong_twice_is_taken_back_once(store: Store) -> None:

@@ -92,6 +92,17 @@ def test_a_prompt_in_an_imported_transcript_makes_no_proposal(guarded: Guarded) 
     assert guarded.guards(every=True) == []
 
 
+# Replay.
+
+
+def test_a_proposal_is_run_over_the_stored_events_of_sessions_without_a_transcript(guarded: Guarded) -> None:
+    guarded.turn("s-1", guarded.ran("s-1", "c-1", "npm ci"), guarded.ran("s-1", "c-2", "echo npm"))
+    guarded.remember("Use pnpm, not npm")
+    found = guarded.replayed()
+    assert (found["would_have_fired"], found["in_sessions"]) == (1, 1)
+    assert [match["text"] for match in guarded.detail(found["id"])["matches"]] == ["npm ci"]
+
+
 # Backups.
 
 
