@@ -1,7 +1,10 @@
 """Tests of `guards/changes.py` and `guards/rule_words.py`: changes of the user, also repeated; rules in words."""
 
+from dataclasses import replace
+
 import pytest
 
+from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.guards import changes
 from claude_mem_lite.guards.guard import guard_from_row, proposal_to_json
@@ -9,8 +12,9 @@ from claude_mem_lite.guards.matching import example_call, matched
 from claude_mem_lite.guards.rule import Rule
 from claude_mem_lite.guards.rule_words import in_words
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.store import guards, tombstones
-from tests.guards.samples import guard
+from claude_mem_lite.store import guard_ledger, guards, tombstones
+from claude_mem_lite.store.guards import Replay
+from tests.guards.samples import firing, guard
 from tests.support.fakes import NOW, SHOP, Store
 
 NAME = "01772445600000000000-4194305-0000000a-Command"
@@ -84,6 +88,35 @@ def test_accepting_changes_the_mode_of_a_guard_in_force_and_keeps_its_time(store
     changes.carry_out(LATER, {"command": changes.ACCEPT, "id": id_, "mode": "deny"}, store.db)
     found = guards.get(store.db, id_)
     assert (found.mode, found.accepted_at) == ("deny", accepted)
+
+
+def test_an_accepted_proposal_is_run_again_over_the_sessions_up_to_then(store: Store) -> None:
+    described = changes.described(guard(memory="mem1"))
+    changes.carry_out(NAME, {"command": changes.DISMISS, **described}, store.db)
+    with atomic(store.db):
+        guards.put_replay(store.db, Replay("guard1", "2026", 1, 1, "2026", "2026", 1), [], [])
+    changes.carry_out(LATER, {"command": changes.ACCEPT, **described}, store.db)
+    assert guards.replay_of(store.db, "guard1") is None
+
+
+def test_a_firing_that_is_called_wrong_twice_is_taken_back_once(store: Store) -> None:
+    id_ = add(store, Rule(commands=("npm",)))
+    fired = replace(firing("ask"), guard=id_)
+    with atomic(store.db):
+        guard_ledger.add(store.db, fired)
+        guard_ledger.note_occasion(store.db, id_, fired.session, fired.at, 2)
+    for _ in range(2):
+        changes.carry_out(LATER, {"command": changes.FALSE, "id": id_, "firing": fired.name}, store.db)
+    assert [one.violations for one in guards.occasions_of(store.db, id_, "ledger")] == [1]
+
+
+def test_a_resumed_guard_loses_the_note_of_its_pause(store: Store) -> None:
+    id_ = add(store, Rule(commands=("npm",)))
+    with atomic(store.db):
+        guards.put(store.db, replace(guards.get(store.db, id_), status="paused", note="overridden", is_told=0))
+    changes.carry_out(LATER, {"command": changes.RESUME, "id": id_}, store.db)
+    found = guards.get(store.db, id_)
+    assert (found.status, found.note, found.is_told) == ("active", "", 1)
 
 
 def test_a_guard_that_never_fired_has_no_false_firing(store: Store) -> None:

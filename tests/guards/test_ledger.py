@@ -1,5 +1,7 @@
 """Tests of `guards/ledger.py` and `store/guard_ledger.py`: the outcome of each firing by what happened in its turn."""
 
+from dataclasses import replace
+
 import pytest
 
 from claude_mem_lite.db.connection import atomic
@@ -107,6 +109,17 @@ def test_a_guarded_program_in_a_script_just_written_is_got_round() -> None:
     assert outcome_of("deny", [script, bash("sh install.sh")], guard(), bash("npm ci")) == "got_round"
 
 
+def test_a_script_that_is_written_after_it_ran_gets_nothing_round() -> None:
+    script = write("install.sh", "#!/bin/sh\nnpm ci\n")
+    assert outcome_of("deny", [bash("sh install.sh"), script], guard(), bash("npm ci")) == "unknown"
+
+
+def test_what_was_done_before_a_firing_does_not_follow_it() -> None:
+    before = turn_call(bash("pnpm install"), 1)
+    fired = firing("deny", 2)
+    assert ledger.judge(fired, guard(), [fired], [before], [turn_call(bash("npm ci"), 2)]).outcome == "unknown"
+
+
 def test_a_script_that_does_something_else_gets_nothing_round() -> None:
     script = write("build.sh", "#!/bin/sh\nmake build\n")
     assert outcome_of("deny", [script, bash("sh build.sh")], guard(), bash("npm ci")) == "unknown"
@@ -161,6 +174,44 @@ def test_three_overridden_firings_in_a_row_pause_a_guard_and_two_do_not(store: S
     assert paused == [[], [], ["guard1"]]
     row = guards.get(store.db, "guard1")
     assert (row.status, row.note, row.is_told) == ("paused", ledger.PAUSED, 0)
+
+
+def outcomes_of_turns(store: Store, *commands: str) -> list[list[str]]:
+    """The guards that each turn pauses; the guard asks in every turn, and the command is what ran then."""
+    paused = []
+    for second, command in enumerate(commands, start=1):
+        fire(store, second)
+        call = turn_call(bash(command), second, f"call-{second}" if command.startswith("npm") else "other")
+        with atomic(store.db):
+            paused.append(ledger.judge_turn(store.db, SHOP.project, "s1", [call], [], NOW))
+    return paused
+
+
+def test_a_followed_firing_starts_the_row_of_overridden_ones_anew(store: Store) -> None:
+    put(store, guard())
+    turns = ("npm ci", "npm ci", "pnpm install", "npm ci", "npm ci", "npm ci")
+    assert outcomes_of_turns(store, *turns) == [[], [], [], [], [], ["guard1"]]
+
+
+def test_a_guard_that_the_user_paused_keeps_the_users_pause(store: Store) -> None:
+    put(store, guard())
+    outcomes_of_turns(store, "npm ci", "npm ci")
+    with atomic(store.db):
+        guards.put(store.db, replace(guards.get(store.db, "guard1"), status="paused"))
+    fire(store, 3)
+    assert judge(store, [bash("ls"), bash("ls"), bash("npm ci")]) == []
+    assert guards.get(store.db, "guard1").note == ""
+
+
+def test_a_resumed_guard_is_not_paused_by_what_was_overridden_before(store: Store) -> None:
+    put(store, guard())
+    outcomes_of_turns(store, "npm ci", "npm ci", "npm ci")
+    row = guards.get(store.db, "guard1")
+    with atomic(store.db):
+        guards.put(store.db, replace(row, status="active", changed_at=firing("ask", 4).at))
+    fire(store, 4)
+    assert judge(store, [bash("ls"), bash("ls"), bash("ls"), bash("npm ci")]) == []
+    assert guards.get(store.db, "guard1").status == "active"
 
 
 def test_a_turn_counts_as_an_occasion_only_with_the_guarded_thing_or_its_alternative(store: Store) -> None:

@@ -50,6 +50,7 @@ def test_a_rule_of_the_user_is_proposed_in_its_project_with_examples_that_hold(s
     "more",
     [
         {"origin": "team", "author": "ana"},
+        {"author": "ana"},
         {"origin": "import"},
         {"origin": "web"},
         {"origin": "mcp"},
@@ -83,6 +84,7 @@ def test_a_guard_in_force_is_paused_when_its_memory_no_longer_holds_and_the_user
     with atomic(store.db):
         retirements.retire(store.db, memory.id, "user", "dismissed", NOW)
     follow(store.db, propose, NOW)
+    assert guards.not_told(store.db, "example.org/another") == []
     (row,) = guards.not_told(store.db, SHOP.project)
     assert (row.status, row.note) == ("paused", "the rule it was made from no longer holds")
     with atomic(store.db):
@@ -99,6 +101,28 @@ def test_a_guard_in_force_goes_over_to_the_rule_that_replaces_its_own_and_asks_f
     follow(store.db, propose, NOW)
     (row,) = all_guards(store)
     assert (row.id, row.status, row.memory) == (kept.id, "active", newer.id)
+
+
+def test_a_guard_in_force_does_not_go_over_to_a_rule_in_other_words_than_the_users(store: Store) -> None:
+    older = said(store)
+    set_status(store, "active")
+    newer = store.remember("Never use npm", **{**RULE, "summary": "Never use npm", "made_by": "assistant"})
+    with atomic(store.db):
+        memories.rewrite(store.db, replace(older, status="superseded", superseded_by=newer.id))
+    follow(store.db, propose, NOW)
+    (row,) = all_guards(store)
+    assert (row.status, row.memory) == ("paused", older.id)
+
+
+def test_a_rule_that_is_said_in_other_words_gives_its_guard_the_new_ones(store: Store) -> None:
+    memory = said(store)
+    set_status(store, "active")
+    words = "Please use pnpm, not npm"
+    with atomic(store.db):
+        memories.rewrite(store.db, replace(memory, title=words, summary=words))
+    follow(store.db, propose, NOW)
+    (row,) = all_guards(store)
+    assert (row.status, row.reason) == ("active", words)
 
 
 def test_an_edited_rule_changes_its_proposal_and_pauses_its_guard(store: Store) -> None:

@@ -55,6 +55,13 @@ def test_sessions_count_with_the_guarded_thing_or_its_alternative_alone() -> Non
     assert {one.session: one.violations for one in replay.occasions()} == {"s1": 2, "s2": 0}
 
 
+def test_a_replay_keeps_the_newest_firings_and_the_first_time_of_each_session() -> None:
+    replay = replayed(*(past(bash(f"npm run {minute}"), minute=minute) for minute in (2, 1, 3)))
+    assert [match.text for match in replay.kept_matches()] == ["npm run 3", "npm run 2", "npm run 1"]
+    (occasion,) = replay.occasions()
+    assert occasion.at == past(bash("ls"), minute=1).at
+
+
 def test_a_project_replay_runs_all_guards_over_each_call() -> None:
     run = ProjectReplay([GuardReplay(guard()), GuardReplay(guard(VENDOR))])
     for call in (past(bash("npm ci"), minute=5), past(write("vendor/a.py"), session="s2", minute=2)):

@@ -226,6 +226,35 @@ def test_gemini_is_refused_before_the_call_and_reminded_behind_it(
     assert [(note["guard"], note["decision"]) for note in notes(hooks)] == [("g2", "deny"), ("g1", "remind")]
 
 
+def test_a_file_that_a_patch_moves_is_guarded_where_it_was_and_where_it_goes(
+    hooks: Hooks, held: Held, home: Home, user: Path
+) -> None:
+    held(guard(VENDOR, "deny"))
+    (user / ".git").mkdir()
+    (home.guards / "roots").write_text(f"{NAME} Edit {user}\n")
+    (home.guards / "roots").chmod(0o600)
+    for source, target in (("vendor/a.py", "src/a.py"), ("src/a.py", "vendor/a.py")):
+        patch = f"*** Begin Patch\n*** Update File: {source}\n*** Move to: {target}\n@@\n-x\n+y\n*** End Patch\n"
+        payload = call("apply_patch", user, command=patch)
+        assert hooks.run("PreToolUse", "here", "codex", payload=payload) != b""
+
+
+def test_a_command_of_gemini_runs_in_the_folder_that_it_names(hooks: Hooks, held: Held, home: Home, user: Path) -> None:
+    held(guard(Rule(commands=("git commit",), branches=("main",)), "deny"))
+    (home.guards / "roots").write_text(f"{NAME} Bash {user}\n")
+    (home.guards / "roots").chmod(0o600)
+    for folder, branch in ((user, "fix"), (user / "inner", "main")):
+        (folder / ".git").mkdir(parents=True)
+        (folder / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+
+    def is_held(**more: str) -> bool:
+        given = call("run_shell_command", user, command="git commit -m x", **more)
+        payload = given.replace(b'"PreToolUse"', b'"BeforeTool"')
+        return hooks.run("PreToolUse", "here", "gemini", payload=payload) != b""
+
+    assert [is_held(), is_held(dir_path="inner")] == [False, True]
+
+
 def test_a_hook_for_all_folders_holds_only_in_guarded_ones(hooks: Hooks, held: Held, home: Home, user: Path) -> None:
     held(guard(NPM, "deny"))
     shop, other = user / "shop", user / "other"
@@ -328,6 +357,12 @@ def test_a_file_that_is_a_link_or_that_others_can_write_counts_as_broken(
     (home.guards / f"{NAME}.failed").unlink()
     assert hooks.run("PreToolUse", NAME, payload=payload) == b""
     assert failures(hooks) == ["the file of guards is not yours alone", "the file of guards cannot be opened"]
+
+
+def test_guards_in_a_home_that_others_can_write_do_not_hold(hooks: Hooks, held: Held, home: Home, user: Path) -> None:
+    held(guard(NPM, "deny"))
+    home.root.chmod(0o777)
+    assert hooks.run("PreToolUse", NAME, payload=call("Bash", user, command="npm ci")) == b""
 
 
 def test_a_pipe_in_the_place_of_the_file_does_not_stop_the_hook(hooks: Hooks, home: Home, user: Path) -> None:

@@ -86,6 +86,7 @@ def test_a_file_of_the_user_comes_back_byte_for_byte(home: Home, shop: Path, con
     assert len(guards_in(local(shop))) == 1
     guard_hooks.hold(home, PROJECT, [], [shop])
     assert files_of(shop) == before
+    assert not home.installs.exists()
 
 
 def test_changes_of_the_user_stay_when_the_hook_goes(home: Home, shop: Path) -> None:

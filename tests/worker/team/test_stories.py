@@ -1,5 +1,6 @@
 """Tests of `team/sync.py` as users live it: two members, real events, real workers and a real PostgreSQL."""
 
+from tests.support.postgres import Database
 from tests.support.running import Json, leave, payload, wait_until
 from tests.support.team_workers import Member
 from tests.worker.test_fix_stories import NO_MODULE, PASSED, TESTS, failed, lived, ran, turn
@@ -97,3 +98,18 @@ def end(member: Member, session: str) -> None:
 
 def wait_for_sent(member: Member) -> None:
     wait_until(lambda: bool(member.status()["projects"][0]["sent"]), "the memory to be sent")
+
+
+def test_a_rule_reaches_a_teammate_and_its_guard_does_not(pair: tuple[Member, Member], database: Database) -> None:
+    ana, ben = pair
+    rule = "Use pnpm, not npm, because the lockfile is the one of pnpm"
+    ana.remember("convention", rule)
+    (proposed,) = ana.command("guards")["guards"]
+    ana.said("guards", "accept", proposed["id"], "--mode", "deny")
+    ana.said("guards", "add", "--command", "git push", "--flag", "--force", "--reason", "the zanzibarium is shared")
+    exchange(ana, ben)
+    assert ben.titles() == [rule]
+    assert ben.command("guards", "--all")["guards"] == []
+    bodies = database.rows("select body from claude_mem_lite.entries where body is not null")
+    assert len(bodies) == 1
+    assert not any(word in str(bodies) for word in (proposed["id"], "zanzibarium"))
