@@ -1,11 +1,13 @@
 """Guards with the real clients: what each mode does before each tool, and that a removed guard leaves no trace."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.cli.options import asking_agent
 from tests.e2e.agents import AgentClient, agent_environment, find_program
 from tests.e2e.client import Client
 from tests.e2e.fake_agent_apis import FakeAgentApi
@@ -206,3 +208,16 @@ def test_other_agents_are_reminded_or_refused_and_never_made_to_wait(
     remove_all(installed, repo)
     assert settings.read_bytes() == before
     assert not (repo / ".claude").exists()
+
+
+def test_a_shell_of_another_agent_is_known_as_an_agents(
+    agent: AgentClient, agent_api: FakeAgentApi, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, word = ("exec_command", "cmd") if agent.agent == "codex" else ("run_shell_command", "command")
+    agent_api.script(PROMPT, use(name, **{word: "env -0 > variables"}), say("Done."))
+    agent.run(PROMPT, repo)
+    for each in tuple(os.environ):
+        monkeypatch.delenv(each)
+    for variable in (repo / "variables").read_text().strip("\0").split("\0"):
+        monkeypatch.setenv(*variable.split("=", 1))
+    assert asking_agent(str(repo)) is not None

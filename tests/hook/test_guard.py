@@ -383,6 +383,30 @@ def test_one_broken_guard_does_not_stop_the_others(hooks: Hooks, held: Held, hom
     assert note["guard"] == "g0"
 
 
+def test_a_failure_that_cannot_be_noted_does_not_stop_the_other_guards(
+    hooks: Hooks, held: Held, home: Home, user: Path
+) -> None:
+    held(guard(NPM, "deny"))
+    path = home.guards / NAME
+    tokens, line = path.read_bytes().splitlines()
+    path.write_bytes(b"%b\n{broken\n%b\n" % (tokens, line))
+    held_guards.failure_mark(home, NAME).mkdir()
+    os.utime(held_guards.failure_mark(home, NAME), (0, 0))
+    found = answer(hooks.run("PreToolUse", NAME, payload=call("Bash", user, command="npm ci")))
+    assert found["permissionDecision"] == "deny"
+    assert len(failures(hooks)) == 1
+
+
+def test_the_file_of_a_hook_that_was_killed_does_not_stop_later_notes(hooks: Hooks, home: Home, user: Path) -> None:
+    home.make()
+    home.guards.mkdir()
+    (home.guards / NAME).write_bytes(b"\n")
+    (home.guards / NAME).chmod(0o600)
+    (home.guards / f"{NAME}.failed.tmp").write_bytes(b"")
+    hooks.run("PreToolUse", NAME, payload=call("Bash", user, command="npm ci"))
+    assert held_guards.failure(home, NAME) == "the file of guards is broken"
+
+
 def test_failures_in_a_row_are_noted_once(hooks: Hooks, home: Home, user: Path) -> None:
     home.make()
     home.guards.mkdir(mode=0o700)

@@ -118,6 +118,7 @@ def test_a_commit_on_the_branch_is_found(line: str) -> None:
         ("größe/", f"{ROOT}/größe/a.txt"),
         ("設定/*.json", f"{ROOT}/設定/a.json"),
         ("a*b*c", f"{ROOT}/axxbyyc"),
+        ("src/gen", f"{ROOT}/web/../src/gen/a.ts"),
     ],
 )
 def test_a_path_is_matched_as_in_a_gitignore(pattern: str, path: str) -> None:
@@ -140,6 +141,8 @@ def test_a_path_is_matched_as_in_a_gitignore(pattern: str, path: str) -> None:
         ("*", f"{ROOT}/a"),
         ("a*b*c", f"{ROOT}/acb"),
         ("aa*aa", f"{ROOT}/aaa"),
+        ("vendor/", f"{ROOT}/vendor/../src/a.go"),
+        ("vendor/", f"{ROOT}/../other/vendor/a.go"),
     ],
 )
 def test_other_paths_are_not(pattern: str, path: str) -> None:

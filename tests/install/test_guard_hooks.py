@@ -1,7 +1,9 @@
 """Hooks of guards in the settings of agents: there while a project has guards, and gone without a trace."""
 
 import json
+import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -279,3 +281,43 @@ def test_files_of_a_repository_turn_no_guard_on(home: Home, shop: Path) -> None:
     (shop / ".claude-mem-lite.toml").write_text('guards = ["deny npm"]\n')
     assert guard_hooks.refresh(home).changed == ()
     assert guard_hooks.roots(home) == []
+
+
+@pytest.mark.parametrize("linked", ["info", "info/exclude"])
+def test_an_exclude_file_behind_a_link_is_left_alone(home: Home, shop: Path, tmp_path: Path, linked: str) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "exclude").write_text("echo hello\n")
+    shutil.rmtree(shop / ".git" / "info", ignore_errors=True)
+    (shop / ".git" / linked).parent.mkdir(exist_ok=True)
+    (shop / ".git" / linked).symlink_to(tmp_path / "own" / linked.removeprefix("info").strip("/"))
+    assert guard_hooks.hold(home, PROJECT, ["Bash"], [shop]).changed == (local(shop),)
+    assert files_of(tmp_path / "own") == {"exclude": b"echo hello\n"}
+    guard_hooks.hold(home, PROJECT, [], [shop])
+    assert files_of(tmp_path / "own") == {"exclude": b"echo hello\n"}
+
+
+@pytest.mark.parametrize("separator", ["\x0c", "\r", "\x85", "\u2028"])
+def test_the_hook_is_in_a_folder_whose_name_has_a_separator_and_in_no_other(
+    home: Home, tmp_path: Path, separator: str
+) -> None:
+    folder = (tmp_path / f"shop{separator}old").resolve()
+    make_checkout(folder)
+    (tmp_path / "shop").mkdir()
+    assert guard_hooks.hold(home, PROJECT, ["Bash"], [folder]).changed == (local(folder),)
+    assert guard_hooks.hold(home, PROJECT, [], []).changed == (local(folder),)
+    assert not (tmp_path / "shop" / ".claude").exists()
+
+
+def test_projects_that_get_their_hooks_at_once_all_have_them(home: Home, tmp_path: Path) -> None:
+    folders = [(tmp_path / f"shop{number}").resolve() for number in range(6)]
+    for folder in folders:
+        make_checkout(folder)
+
+    def hold(folder: Path) -> guard_hooks.Placement:
+        return guard_hooks.hold(home, f"example.org/{folder.name}", ["Bash"], [folder])
+
+    with ThreadPoolExecutor(len(folders)) as pool:
+        placed = list(pool.map(hold, folders))
+    assert [one.troubles for one in placed] == [()] * len(folders)
+    assert [root.folder for root in sorted(guard_hooks.roots(home), key=lambda root: root.folder)] == folders
+    assert all(guards_in(local(folder)) for folder in folders)

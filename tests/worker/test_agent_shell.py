@@ -24,7 +24,7 @@ def stored(machine: Machine) -> Json:
     return memory
 
 
-@pytest.mark.parametrize("mark", ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"])
+@pytest.mark.parametrize("mark", ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_THREAD_ID", "GEMINI_CLI"])
 def test_what_an_agent_remembers_is_its_note_for_the_project(machine: Machine, shop: Path, mark: str) -> None:
     told = run_here(machine, "remember", "rule", RULE, "--scope", "universal", cwd=shop, more={mark: "cli"}).stdout
     assert "Stored as the agent's note" in told

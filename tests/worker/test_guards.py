@@ -264,6 +264,20 @@ def test_a_guard_by_a_sentence_that_names_nothing_is_refused_with_the_way_out(gu
     assert "--command" in guarded.run("add", "be nice to users", status=1)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["never run `psql postgres://shop:hunter2hunter2@db/shop`"],
+        ["--command", "psql postgres://shop:hunter2hunter2@db/shop", "--reason", "that is production"],
+        ["--command", "psql", "--reason", "postgres://shop:hunter2hunter2@db/shop is production"],
+    ],
+)
+def test_a_guard_with_a_secret_is_refused_and_kept_nowhere(guarded: Guarded, given: list[str]) -> None:
+    assert "holds a secret" in guarded.run("add", *given, status=1)
+    files = [path for path in guarded.machine.home.root.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"hunter2hunter2" in path.read_bytes()]
+
+
 def test_an_agent_changes_no_guard(guarded: Guarded) -> None:
     guarded.remember("Use pnpm, not npm")
     id_ = guarded.only()["id"]

@@ -278,8 +278,8 @@ def memory_id(given: str) -> str:
     return cleaned
 
 
-# Claude Code sets these for all that it runs.
-_MARKS = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
+# Variables that Claude Code 2.1.325, Codex CLI 0.166 and Gemini CLI 0.61 set in the shells of their agents.
+_MARKS = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_THREAD_ID", "GEMINI_CLI")
 
 
 def asking_agent(cwd: str) -> Asker | None:

@@ -104,5 +104,9 @@ def note_failure(home: bytes, name: str, guard: str, reason: str) -> None:
         name.encode(),
         reason.encode(),
     )
-    kernel.leave(mark + b".tmp", mark, note, False)
+    try:
+        # A name of its own: the file of a hook that was killed while writing must not stop later notes.
+        kernel.leave(b"%b.%d" % (mark, posix.getpid()), mark, note, False)
+    except OSError:
+        pass  # a full disk: the other guards are held all the same
     kernel.keep(home, kernel.spool_name("GuardFailed"), note, False)

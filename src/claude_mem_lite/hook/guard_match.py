@@ -44,6 +44,8 @@ MAX_CLUSTER_LENGTH = 6
 # Long options that mean a letter with every program that has both.
 LONG_OPTIONS = {"--recursive": "r", "--force": "f", "--all": "A", "--in-place": "i"}
 FORCING = ("--force", "-f")
+# Programs with which `-R` means `-r`.
+RECURSIVE = ("rm", "cp", "grep")
 
 
 class Branches:
@@ -195,6 +197,8 @@ def _has_flag(words: Words, flag: str) -> bool:
             given += word[1:]
         elif word in LONG_OPTIONS:
             given += LONG_OPTIONS[word]
+    if words[0] in RECURSIVE:
+        given += "r" if "R" in given else ""
     if letters and len(letters) < MAX_CLUSTER_LENGTH and all(letter in given for letter in letters):
         return True
     return flag in FORCING and words[:2] == ["git", "push"] and any(word.startswith("+") for word in words[2:])
@@ -254,8 +258,7 @@ def _pushed(words: Words) -> Words:
 def _matches_any(patterns: Words, path: str, root: str) -> bool:
     if not patterns:
         return False
-    names = [part for part in path.split("/") if part not in ("", ".")]
-    top = [part for part in root.split("/") if part not in ("", ".")]
+    names, top = _parts(path), _parts(root)
     is_inside = not path.startswith("/") or (bool(root) and names[: len(top)] == top)
     inside = names[len(top) :] if path.startswith("/") and is_inside else names
     return any(_matches_path(pattern, inside, names, is_inside) for pattern in patterns)
@@ -277,6 +280,17 @@ def _matches_path(pattern: str, inside: Words, names: Words, is_inside: bool) ->
     is_anchored = len(wanted) > 1 and not pattern.startswith("**")
     starts = range(1) if is_anchored else range(len(inside))
     return any(_matches_parts(wanted, inside[start:]) for start in starts)
+
+
+def _parts(path: str) -> Words:
+    """Return the folders and the name of a path, without `.` and `..`."""
+    found: Words = []
+    for part in path.split("/"):
+        if part == "..":
+            del found[-1:]
+        elif part not in ("", "."):
+            found.append(part)
+    return found
 
 
 def _matches_parts(wanted: Words, parts: Words) -> bool:

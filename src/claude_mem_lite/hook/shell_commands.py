@@ -17,6 +17,8 @@ MAX_DEPTH = 8
 """Maximum of scripts within scripts: `sh -c` within `sh -c`, substitutions within substitutions."""
 MAX_COMMANDS = 400
 MAX_WRAPPERS = 16
+MAX_ARITHMETIC = 200
+"""Maximum of characters in `((…))`."""
 UNKNOWN = "\0"
 """Stands in a word for a part that only a running shell knows: a variable, a substitution."""
 
@@ -35,7 +37,7 @@ SCRIPT_OPTIONS = {
     "nodemon": ("-x", "--exec"),
 }
 # Programs that run those of their words that hold a space.
-SCRIPT_RUNNERS = ("tmux", "screen", "concurrently")
+SCRIPT_RUNNERS = ("tmux", "screen", "concurrently", "hyperfine")
 # Options of shells that take a value.
 SHELL_OPTIONS = ("--rcfile", "--init-file", "-O", "+O")
 # Words of the shell's grammar before a command.
@@ -94,6 +96,15 @@ WRAPPERS = {
     "systemd-inhibit": ("", 0),
     "rlwrap": ("", 0),
     "wine": ("", 0),
+    "arch": ("", 0),
+    "unshare": ("", 0),
+    "prlimit": ("", 0),
+    "firejail": ("", 0),
+    "dbus-run-session": ("", 0),
+    "proxychains": ("-f", 0),
+    "proxychains4": ("-f", 0),
+    "torsocks": ("", 0),
+    "ltrace": ("-e -o -p -s -u", 0),
 }
 # Wrappers whose second word chooses to run something: `uv run X`, `bundle exec X`.
 RUNNERS = {
@@ -206,6 +217,8 @@ class _Line:
         program = words[0]
         if program == "eval":
             self.run(" ".join(words[1:]), depth + 1)
+        elif program == "trap" and len(words) > 2:
+            self.run(words[1], depth + 1)
         elif program in SHELLS:
             script, is_script = _script_of_shell(words)
             if is_script:
@@ -398,7 +411,7 @@ class _Reader:
             if not is_number:
                 self._run_apart(text[start + 2 : end])
         elif follows == "{":
-            self.at = _closing(text, start + 1) + 1
+            self.at = _closing(text, start + 1, in_quotes=in_quotes) + 1
             self._put(UNKNOWN)
         elif follows == "'" and not in_quotes:
             end = start + 2
@@ -455,6 +468,8 @@ class _Reader:
         elif self.words and text[self.at : self.at + 1] == ")":
             self.at += 1
             self.words = []  # the head of a function
+        elif (end := _behind_arithmetic(text, self.at - 1)) > 0:
+            self.at = end
         elif not self.is_pattern:
             self._end_command()
             self.outer.append((self.line.folder, self.line.branch))
@@ -555,9 +570,11 @@ class _Documents:
         return max(newline + 1, self.end)
 
 
-def _closing(text: str, opening: int) -> int:
-    """Return the position of the bracket that closes the one at `opening`; the end of the text if there is none."""
-    stack, at = [text[opening]], opening + 1
+def _closing(text: str, opening: int, *, in_quotes: bool = False) -> int:
+    """Return the position of the bracket that closes the one at `opening`; the end of the text if there is none. A `'`
+    between the brackets of `"${…}"` is a plain character."""
+    outside = ['"'] if in_quotes else []
+    stack, at = [*outside, text[opening]], opening + 1
     is_script = text[opening] == "(" and text[at : at + 1] != "("  # not `${…}` and not `$((…))`
     documents = _Documents(text) if is_script else None
     while at < len(text):
@@ -583,12 +600,29 @@ def _closing(text: str, opening: int) -> int:
             stack.pop()
         elif c == CLOSING.get(top):
             stack.pop()
-            if not stack:
+            if len(stack) == len(outside):
                 return at
         elif top != "{" and documents:
             at = _behind_text(text, at, documents) - 1
         at += 1
     return len(text)
+
+
+def _behind_arithmetic(text: str, opening: int) -> int:
+    """Return the position behind the `((…))` that begins at a position; 0 if its brackets hold commands. Words of a
+    command stand side by side, those of a calculation have operators between them."""
+    if not text.startswith("((", opening):
+        return 0
+    depth, before = 0, ""
+    for at in range(opening, min(len(text), opening + MAX_ARITHMETIC)):
+        c = text[at]
+        if c in "\n'\"`" or (c in LETTERS and before in LETTERS and text[at - 1] == " "):
+            return 0
+        depth += (c == "(") - (c == ")")
+        if c == ")" and depth < 2:
+            return at + 2 if text.startswith("))", at) else 0
+        before = c if c != " " else before
+    return 0
 
 
 def _begins_command(text: str, at: int, word: str) -> bool:

@@ -19,7 +19,9 @@ def add(home: Home, root: Path, name: str) -> None:
     checkout = find_checkout(root)
     if checkout is None or checkout[0] != root or _is_ignored(root, common_folder(checkout[1]), name):
         return
-    path = settings_files.real_path(common_folder(checkout[1]) / "info" / "exclude")
+    path = common_folder(checkout[1]) / "info" / "exclude"
+    if path.is_symlink() or path.parent.is_symlink():  # it may lead to any file of the user
+        return
     before = settings_files.read(path)
     former = before or b""
     after = former + (b"\n" if former and not former.endswith(b"\n") else b"") + f"/{name}\n".encode()

@@ -56,16 +56,24 @@ def hold(home: Home, project: str, tools: Sequence[str], folders: Sequence[Path]
     """Have the hooks of a project's guards run in these checkouts and in those that have them, for these tools and no
     other; without tools, take them out of all."""
     home.make()
-    name, kept = held_guards.name_of(project), roots(home)
-    known = [root.folder for root in kept if root.name == name]
-    found = dict.fromkeys([*known, *(project_root(folder) for folder in folders if folder.is_dir())])
-    held = [GuardedRoot(name, tuple(sorted(set(tools))), folder) for folder in found] if tools else []
-    _write_roots(home, [*(root for root in kept if root.folder not in found), *held])
-    return refresh(home)
+    with settings_files.exclusive(home):
+        name, kept = held_guards.name_of(project), roots(home)
+        known = [root.folder for root in kept if root.name == name]
+        found = dict.fromkeys([*known, *(project_root(folder) for folder in folders if folder.is_dir())])
+        held = [GuardedRoot(name, tuple(sorted(set(tools))), folder) for folder in found] if tools else []
+        _write_roots(home, [*(root for root in kept if root.folder not in found), *held])
+        return _refresh(home)
 
 
 def refresh(home: Home) -> Placement:
     """Bring the hooks of guards in all settings in line with the guarded checkouts and the installed agents."""
+    if not home.root.is_dir():
+        return Placement()
+    with settings_files.exclusive(home):
+        return _refresh(home)
+
+
+def _refresh(home: Home) -> Placement:
     placed = required(home)
     if placed and not (home.can_run_hooks() and hook_program.is_current(home)):
         hook_install.prepare(home)
@@ -109,7 +117,8 @@ def lifted(home: Home, path: Path) -> Iterator[None]:
     back afterwards."""
     record = guard_layer.load(home, settings_files.real_path(path))
     if record is not None:
-        _reconcile(home, record.settings, record.agent, _NONE)
+        with settings_files.exclusive(home):
+            _reconcile(home, record.settings, record.agent, _NONE)
     try:
         yield
     finally:
@@ -120,8 +129,10 @@ def lifted(home: Home, path: Path) -> Iterator[None]:
 def remove_all(home: Home) -> Placement:
     """Take the hooks of guards out of all settings; the next install has them back."""
     records = guard_layer.load_all(home)
-    for record in records:
-        _reconcile(home, record.settings, record.agent, _NONE)
+    if records:
+        with settings_files.exclusive(home):
+            for record in records:
+                _reconcile(home, record.settings, record.agent, _NONE)
     return Placement(tuple(record.settings for record in records))
 
 

@@ -3,11 +3,9 @@ state in settings.
 
 `python -m claude_mem_lite.install.plugin` writes the generated files; a test compares them."""
 
-import fcntl
 import json
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from claude_mem_lite import __version__
@@ -44,7 +42,7 @@ def prepare(home: Home) -> bool:
 
     Several hooks of a first session run this at once: one does the work, and the others find it done."""
     home.make()
-    with _exclusive(home):
+    with settings_files.exclusive(home):
         hook_install.prepare(home)
         return hook_install.stop_older_worker(home)
 
@@ -67,16 +65,6 @@ def plugin_warnings(settings: Iterable[Path]) -> Iterator[str]:
                 f"Careful: the plugin {name} is on as well, in {path}. What happens is captured once all the same, but "
                 f"keep one: `claude plugin uninstall {name}`, or `claude-mem-lite uninstall`."
             )
-
-
-@contextmanager
-def _exclusive(home: Home) -> Iterator[None]:
-    folder = os.open(home.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
 
 
 if __name__ == "__main__":

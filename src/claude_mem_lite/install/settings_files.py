@@ -1,14 +1,15 @@
 """Read and replace a settings file: through links, whole or not at all, with its mode and owner kept."""
 
+import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from claude_mem_lite.errors import SettingsChanged, SettingsError
-from claude_mem_lite.paths import read_regular, sync
+from claude_mem_lite.paths import Home, read_regular, sync
 
 NOT_TOUCHED = "fix it by hand, then run this again; nothing was changed"
 NEW_FILE_MODE = 0o600
@@ -16,6 +17,17 @@ NEW_FILE_MODE = 0o600
 _NEW_FOLDER_MODE = 0o755
 # Far more than any settings; a larger file would only fill the memory.
 MAX_BYTES = 256 * 2**20
+
+
+@contextmanager
+def exclusive(home: Home) -> Iterator[None]:
+    """Hold off other programs that prepare or change hooks of an existing home; not to be nested."""
+    folder = os.open(home.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def real_path(path: Path) -> Path:
@@ -44,9 +56,10 @@ def decoded(path: Path, content: bytes | None) -> str:
 
 
 def lines_of(path: Path) -> list[str]:
-    """Return the lines of a text file; none if it is missing or unreadable."""
+    """Return the lines of a text file; none if it is missing or unreadable. Only a line feed ends a line: the name of a
+    folder may hold any other character."""
     try:
-        return (read(path) or b"").decode("utf-8", "replace").splitlines()
+        return (read(path) or b"").decode("utf-8", "replace").split("\n")
     except SettingsError:
         return []
 

@@ -1,8 +1,9 @@
 """API of guards: lists, one guard with replay and ledger, trials, and the user's changes, through the inbox."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
+from itertools import chain
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -35,6 +36,7 @@ from claude_mem_lite.responses.guards import (
     GuardTrial,
     ShownGuard,
 )
+from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import guard_ledger, guards
 from claude_mem_lite.store.guards import Mode, Occasion, StoredGuard
 from claude_mem_lite.store.projects import lookup, rows
@@ -177,6 +179,8 @@ def guard_change(wanted: Change, services: Running) -> GuardChange:
 
 
 def _proposal(wanted: Add) -> Proposal:
+    parts = {name: tuple(word for word in words if word.strip()) for name, words in wanted.rule.model_dump().items()}
+    _refuse_secrets((wanted.sentence, wanted.reason, wanted.instead, *chain.from_iterable(parts.values())))
     if wanted.sentence:
         made = proposal.propose(wanted.sentence)
         if made is None:
@@ -189,8 +193,13 @@ def _proposal(wanted: Add) -> Proposal:
         raise MemoryLiteError("a guard needs a reason, which the agent reads", "give --reason TEXT")
     if len(wanted.reason) > changes.MAX_REASON or len(wanted.instead) > changes.MAX_REASON:
         raise MemoryLiteError(f"a reason has at most {changes.MAX_REASON} characters", "say it in one sentence")
-    parts = {name: tuple(word for word in words if word.strip()) for name, words in wanted.rule.model_dump().items()}
     return changes.by_hand(Rule(**parts), wanted.reason.strip(), wanted.instead.strip())
+
+
+def _refuse_secrets(texts: Iterable[str]) -> None:
+    """Raise MemoryLiteError for a rule with a secret: the file of the hook and the agent would hold it."""
+    if any(redact(text) != text for text in texts):
+        raise MemoryLiteError("the rule holds a secret, which the agent would read", "name the command without it")
 
 
 def _changed(services: Services, id_: str, before: ShownGuard | None = None, folder: str = "") -> GuardChange:
