@@ -42,6 +42,7 @@ SCRIPT_RUNNERS = ("tmux", "screen", "concurrently", "hyperfine")
 SHELL_OPTIONS = ("--rcfile", "--init-file", "-O", "+O")
 # Words of the shell's grammar before a command.
 KEYWORDS = ("if", "then", "elif", "else", "do", "while", "until", "!", "{", "}", "coproc")
+MAX_KEYWORD = max(map(len, KEYWORDS))
 # Simple commands that only hold data: `for x in npm`, `case $x in npm`.
 HEADERS = ("for", "select", "case", "[[")
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -629,10 +630,13 @@ def _begins_command(text: str, at: int, word: str) -> bool:
     """Return whether a word stands at a position where a command begins."""
     if not text.startswith(word, at) or text[at + 4 : at + 5] not in ("", " ", "\t", "\n", ";", ")"):
         return False
-    before = at - 1
-    while before >= 0 and text[before] in " \t":
-        before -= 1
-    return before < 0 or text[before] in "\n;(&|"
+    end = at
+    while end > 0 and text[end - 1] in " \t":
+        end -= 1
+    start = end
+    while start > 0 and end - start < MAX_KEYWORD and text[start - 1] not in " \t\n;(&|":
+        start -= 1
+    return start == end or text[start:end] in KEYWORDS
 
 
 def _behind_text(text: str, at: int, documents: _Documents) -> int:
