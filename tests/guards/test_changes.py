@@ -113,10 +113,10 @@ def test_a_firing_that_is_called_wrong_twice_is_taken_back_once(store: Store) ->
 def test_a_resumed_guard_loses_the_note_of_its_pause(store: Store) -> None:
     id_ = add(store, Rule(commands=("npm",)))
     with atomic(store.db):
-        guards.put(store.db, replace(guards.get(store.db, id_), status="paused", note="overridden", is_told=0))
+        guards.put(store.db, replace(guards.get(store.db, id_), status="paused", note="overridden", is_announced=0))
     changes.carry_out(LATER, {"command": changes.RESUME, "id": id_}, store.db)
     found = guards.get(store.db, id_)
-    assert (found.status, found.note, found.is_told) == ("active", "", 1)
+    assert (found.status, found.note, found.is_announced) == ("active", "", 1)
 
 
 def test_a_guard_that_never_fired_has_no_false_firing(store: Store) -> None:

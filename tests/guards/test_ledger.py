@@ -173,7 +173,7 @@ def test_three_overridden_firings_in_a_row_pause_a_guard_and_two_do_not(store: S
             paused.append(ledger.judge_turn(store.db, SHOP.project, "s1", [call], [], NOW))
     assert paused == [[], [], ["guard1"]]
     row = guards.get(store.db, "guard1")
-    assert (row.status, row.note, row.is_told) == ("paused", ledger.PAUSED, 0)
+    assert (row.status, row.note, row.is_announced) == ("paused", ledger.PAUSED, 0)
 
 
 def outcomes_of_turns(store: Store, *commands: str) -> list[list[str]]:

@@ -84,12 +84,12 @@ def test_a_guard_in_force_is_paused_when_its_memory_no_longer_holds_and_the_user
     with atomic(store.db):
         retirements.retire(store.db, memory.id, "user", "dismissed", NOW)
     follow(store.db, propose, NOW)
-    assert guards.not_told(store.db, "example.org/another") == []
-    (row,) = guards.not_told(store.db, SHOP.project)
+    assert guards.unannounced(store.db, "example.org/another") == []
+    (row,) = guards.unannounced(store.db, SHOP.project)
     assert (row.status, row.note) == ("paused", "the rule it was made from no longer holds")
     with atomic(store.db):
-        guards.note_told(store.db, [row.id])
-    assert guards.not_told(store.db, SHOP.project) == []
+        guards.mark_announced(store.db, [row.id])
+    assert guards.unannounced(store.db, SHOP.project) == []
 
 
 def test_a_guard_in_force_goes_over_to_the_rule_that_replaces_its_own_and_asks_for_the_same(store: Store) -> None:

@@ -36,7 +36,7 @@ def _add_tables(connection: sqlite3.Connection) -> None:
             accepted_at text not null default '',
             changed_at text not null,
             note text not null default '',
-            is_told integer not null default 1
+            is_announced integer not null default 1
         )""")
     connection.execute("create index guards_by_project on guards (project, status)")
     connection.execute("create index guards_by_memory on guards (memory) where memory <> ''")

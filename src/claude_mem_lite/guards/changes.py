@@ -101,7 +101,7 @@ def carry_out(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
             status=_OF_COMMAND[command],
             mode=_mode(payload) or guard.mode,
             note="",
-            is_told=1,
+            is_announced=1,
             changed_at=time_to_text(time_of(name)),
         )
         if command == ACCEPT and guard.status != "active":
@@ -156,7 +156,7 @@ def _add(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
         accepted = known.accepted_at if known.status == "active" else at
         words = replace(known, reason=proposal.reason, instead=proposal.instead or known.instead)
         guards.put(
-            db, replace(words, status="active", mode=mode, note="", is_told=1, accepted_at=accepted, changed_at=at)
+            db, replace(words, status="active", mode=mode, note="", is_announced=1, accepted_at=accepted, changed_at=at)
         )
         return known.id
     row = row_of_proposal(proposal, short_id(name), project, "", at, "active", _mode(payload) or "auto")

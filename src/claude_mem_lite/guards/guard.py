@@ -27,7 +27,7 @@ class Proposal:
     rule: Rule
     reason: str
     instead: str
-    """What to do instead, '' if the sentence does not say."""
+    """Alternative that the sentence names, '' if it names none."""
     fires_on: Example
     passes_on: Example
 
@@ -51,7 +51,7 @@ class Guard:
     """Time when the user stated the rule."""
     accepted_at: str = ""
     note: str = ""
-    """Why it is doubtful or paused."""
+    """Reason why the guard is doubtful or paused."""
 
 
 def guard_from_row(row: StoredGuard) -> Guard:

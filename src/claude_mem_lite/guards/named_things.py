@@ -82,7 +82,7 @@ def alternatives(text: str, code: Code) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How words are read as a command."""
+    """Reading of words as a command."""
 
     code: Code
     has_rival: bool

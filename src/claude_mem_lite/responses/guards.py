@@ -51,7 +51,7 @@ class ShownGuard(Response):
     reason: str = ""
     instead: str = ""
     note: str = ""
-    """Why it is doubtful or paused."""
+    """Reason why the guard is doubtful or paused."""
     memory: str = ""
     tools: tuple[str, ...] = ()
     created_at: str = ""

@@ -41,8 +41,8 @@ class StoredGuard:
     accepted_at: str
     changed_at: str
     note: str
-    is_told: int = 1
-    """0 while the user has to be told the note."""
+    is_announced: int = 1
+    """0 until a session start has shown the note to the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,20 +155,23 @@ def forget_project(db: sqlite3.Connection, project: str) -> None:
 
 
 def pause(db: sqlite3.Connection, guard: StoredGuard, note: str, at: str) -> None:
-    """Pause a guard without the user's word; the user is told the note."""
-    put(db, replace(guard, status="paused", note=note, changed_at=at, is_told=0))
+    """Pause a guard without the user's word; the next session start shows the note."""
+    put(db, replace(guard, status="paused", note=note, changed_at=at, is_announced=0))
 
 
-def not_told(db: sqlite3.Connection, project: str) -> list[StoredGuard]:
-    """Return the guards of a project whose note the user has not been told."""
-    rows = db.execute("select * from guards where project = :project and is_told = 0 order by id", {"project": project})
+def unannounced(db: sqlite3.Connection, project: str) -> list[StoredGuard]:
+    """Return the guards of a project whose note no session start has shown."""
+    rows = db.execute(
+        "select * from guards where project = :project and is_announced = 0 order by id", {"project": project}
+    )
     return [_from_row(row) for row in rows]
 
 
-def note_told(db: sqlite3.Connection, ids: Sequence[str]) -> None:
-    """Note that the user was told the notes of these guards."""
+def mark_announced(db: sqlite3.Connection, ids: Sequence[str]) -> None:
+    """Mark the notes of these guards as shown to the user."""
     db.execute(
-        "update guards set is_told = 1 where id in (select value from json_each(:ids))", {"ids": json.dumps(list(ids))}
+        "update guards set is_announced = 1 where id in (select value from json_each(:ids))",
+        {"ids": json.dumps(list(ids))},
     )
 
 

@@ -48,13 +48,13 @@ async def _printed(request: Request) -> Response:
     name = request.headers.get("x-spool", "")
     reply.mark_printed(services, name)
     if told := services.notices.note_printed(name):
-        services.writes.execute_write(partial(_note_told, told), later=True)
+        services.writes.execute_write(partial(_mark_announced, told), later=True)
     return Response(status_code=204)
 
 
-def _note_told(ids: list[str], db: sqlite3.Connection) -> None:
+def _mark_announced(ids: list[str], db: sqlite3.Connection) -> None:
     with atomic(db):
-        guards.note_told(db, ids)
+        guards.mark_announced(db, ids)
 
 
 async def _event(request: Request) -> Response:

@@ -85,7 +85,7 @@ def start_context(services: Services, name: str, body: bytes) -> bytes | None:
     with closing(services.readers.open()) as db:
         place = lookup.locate(db, event.cwd)
         context_request = context_request_for(db, event, place, now)
-        paused = guards.not_told(db, place.project)
+        paused = guards.unannounced(db, place.project)
     patience_s = min(max(request.left_s(), _MIN_PATIENCE_S), services.limits.start_patience_s)
     config = in_folder(services.settings.config, event.cwd)
     context_request = replace(context_request, may_save=may_save_in(config, event))
