@@ -14,7 +14,7 @@ AXE := .e2e/axe/.axe-$(AXE_VERSION)
 BROWSER := .e2e/.chromium
 NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
 
-.PHONY: demo test lint e2e bench bench-scale bench-prompts bench-page bench-harm bench-code bench-sessions clean
+.PHONY: demo test lint e2e bench bench-scale bench-prompts bench-page bench-harm bench-code bench-sessions release-check clean
 
 demo: $(READY)
 	@$(BIN)/python -m demo
@@ -31,6 +31,10 @@ lint: $(READY)
 
 e2e: $(READY) $(CLIENT) $(CODEX) $(GEMINI) $(AXE) $(BROWSER)
 	$(BIN)/python -m pytest -m e2e tests/e2e -n auto --dist loadfile
+
+# The built wheel, run by uvx, pipx and pip with every Python that is found: some minutes.
+release-check: $(READY)
+	$(BIN)/python -m tools.release
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -29,13 +29,13 @@ if not __package__:  # run as a file, not as a module
 from benchmarks.evidence import write_without_evidence
 from benchmarks.figures import Figure, keep
 from benchmarks.product import product, temporary_folder
-from benchmarks.ranking import bootstrapped
 from benchmarks.stored import all_memories, last_moment, remembered
 from benchmarks.transcripts import Data
 from benchmarks.unrelated_queries import SORTS, UNRELATED
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.embedder import StaticTable
+from claude_mem_lite.evaluation.intervals import bootstrapped
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search

@@ -18,10 +18,8 @@ from pathlib import Path
 from benchmarks.figures import Figure, keep, p95
 from benchmarks.freshness import stale_figures
 from benchmarks.product import product, temporary_folder
-from benchmarks.sightings import PastSession, is_edit, past_sessions
 from benchmarks.staleness import Walk
 from benchmarks.stored import remembered
-from benchmarks.transcripts import Data
 from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.code.syntax.changes import CodeChange, combined
 from claude_mem_lite.code.syntax.languages import language_of
@@ -29,6 +27,8 @@ from claude_mem_lite.code.syntax.symbols import read_symbols
 from claude_mem_lite.compress.toolcalls import edit_states
 from claude_mem_lite.compress.toolcalls.edits import read_change
 from claude_mem_lite.compress.toolcalls.payload_fields import folder_of
+from claude_mem_lite.evaluation.sightings import PastSession, is_edit, past_sessions
+from claude_mem_lite.importers.transcripts import find_transcripts
 from claude_mem_lite.inbox.payload import parse, to_stored
 from claude_mem_lite.models import Event, JsonValue, ToolCall, text
 from claude_mem_lite.store import symbol_changes
@@ -38,7 +38,7 @@ _UNREAD = ".unread"
 
 
 def main(arguments: Sequence[str]) -> int:
-    sessions = past_sessions(Data(Path(arguments[0])), datetime.now(UTC))
+    sessions = past_sessions(find_transcripts([Path(arguments[0]) / "sessions"]), datetime.now(UTC))
     figures: list[Figure] = []
     with temporary_folder() as folder, product(folder / "home", folder) as made:
         visits = list(Walk(made, folder, sessions).visits())

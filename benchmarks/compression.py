@@ -18,7 +18,7 @@ from benchmarks.baselines import Chunks
 from benchmarks.evidence import write_without_evidence
 from benchmarks.figures import Figure, keep
 from benchmarks.product import product, temporary_folder, unpack
-from benchmarks.ranking import Measured, measure
+from benchmarks.ranking import measure
 from benchmarks.stored import (
     all_memories,
     all_sessions,
@@ -34,6 +34,7 @@ from benchmarks.transcripts import Data, RawTurn, plain_turns, strings
 from claude_mem_lite.agents.claude_code import TOOL_EVENTS
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.evaluation.intervals import Measured
 from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.paths import Home
 

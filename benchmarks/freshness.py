@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
 
 from benchmarks.figures import Figure
-from benchmarks.ranking import ROUNDS, Measured
-from benchmarks.sightings import PastSession
 from benchmarks.staleness import Seen, Visit
 from benchmarks.truth import LAX, SHARE, STRICT
 from claude_mem_lite.code.freshness.verdicts import Verdict
+from claude_mem_lite.evaluation.intervals import ROUNDS, Measured
+from claude_mem_lite.evaluation.sightings import PastSession
 
 Which = Callable[[Seen], bool]
 JUDGED_TWICE = ("without a look: stale", "with a look: stale", "still true and not given")

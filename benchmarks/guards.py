@@ -3,6 +3,8 @@
 The rules of `guard_rules.toml` go through `propose`, and each guard is held against every recorded command and edit.
 
 - *precision*: of the labelled calls on which a guard fires, the share that does what the rule forbids.
+- *precision by other readers*: the same by two readers who did not know the matcher, on firings that were drawn after
+  its last change; what they called arguable counts as wrong.
 - *recall*: of the calls that do so, the share on which the guard fires. Calls that hold the words of a rule and do not
   match are drawn by rule, and each label stands for its part of them (`benchmarks.guard_sheets`).
 - *prompts*: how many sentences of recorded prompts get a proposal.
@@ -19,12 +21,15 @@ from benchmarks.figures import Figure, keep
 from benchmarks.guard_calls import Pair, PastCall, pairs, past_calls, proposals, rules
 from benchmarks.guard_sheets import HELD_OUT, LABELS, is_near
 from benchmarks.label_files import read_lines
-from benchmarks.transcripts import is_typed, records, session_of, turns_of
+from benchmarks.transcripts import records, session_of, turns_of
 from benchmarks.worth import interval
 from claude_mem_lite.compress.prose.markdown import sentences
+from claude_mem_lite.evaluation.trigger_walk import is_typed
 from claude_mem_lite.guards.proposal import propose
 
 MIN_PRECISION = 0.95
+INDEPENDENT = "independent"
+"""Draw that readers judged who did not know the matcher."""
 _MAX_PROMPT_LENGTH = 8_000
 Key = tuple[str, str, str]
 
@@ -53,7 +58,7 @@ def precision(name: str, judged: Sequence[Label], fired: Mapping[Key, Pair], *, 
     low, high = interval(right, len(firing))
     note = f"{right} of {len(firing)}; 95 % interval {low:.2f} to {high:.2f}"
     floor = MIN_PRECISION if is_bar else None
-    return Figure(f"{name}: precision", round(right / max(len(firing), 1), 3), "", floor=floor, note=note)
+    return Figure(name, round(right / max(len(firing), 1), 3), "", floor=floor, note=note)
 
 
 def recall(name: str, judged: Sequence[Label], fired: Mapping[Key, Pair], near: Sequence[Pair]) -> Figure:
@@ -88,8 +93,11 @@ def figures_of(name: str, calls: Sequence[PastCall], judged: Sequence[Label], *,
     firing = len({pair.rule for pair in fired.values()})
     note = f"{tools[True]:,} commands and {tools[False]:,} edits; {firing} guards fire"
     yield Figure(f"{name}: firings", len(fired), "", note=note)
-    yield precision(name, own, fired, is_bar=is_bar)
-    yield recall(name, own, fired, [pair for pair in held if not pair.match and is_near(pair, guards[pair.rule])])
+    by_author = [label for label in own if label.draw != INDEPENDENT]
+    by_others = [label for label in own if label.draw == INDEPENDENT]
+    yield precision(f"{name}: precision", by_author, fired, is_bar=is_bar)
+    yield precision(f"{name}: precision by other readers", by_others, fired, is_bar=is_bar)
+    yield recall(name, by_author, fired, [pair for pair in held if not pair.match and is_near(pair, guards[pair.rule])])
 
 
 def proposed_in_prompts(folder: Path) -> Iterator[tuple[str, bool]]:

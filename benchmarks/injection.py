@@ -12,15 +12,26 @@ homes."""
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep
-from benchmarks.injection_counting import Files, Told, Way, as_given, newest_memories, precision, sessions_told
-from benchmarks.injection_walk import FIRST, NEWEST, Listed, Visit, Walk
-from benchmarks.product import temporary_folder
-from benchmarks.ranking import Measured, bootstrapped
-from benchmarks.transcripts import Data
+from benchmarks.transcripts import Data, recorded
+from claude_mem_lite.evaluation.coverage import (
+    CoverageSample,
+    Files,
+    Select,
+    memory_selection,
+    newest_sessions,
+    product_selection,
+    sample,
+    session_selection,
+)
+from claude_mem_lite.evaluation.intervals import Measured, bootstrapped
+from claude_mem_lite.evaluation.recording import ListedSession
+from claude_mem_lite.evaluation.session_walk import FIRST, NEWEST, SessionStart, Walk
+from claude_mem_lite.evaluation.trigger_walk import walk_in_time
+from claude_mem_lite.evaluation.variants import Variant
+from claude_mem_lite.evaluation.walk_folder import walk_folder
 
 SMALLER = (500, 1000)
 LAST, MAX_FILES = 10, 5
@@ -31,30 +42,29 @@ BEFORE_COVERAGE, BEFORE_USE = 0.540, 0.227
 BETTER_USE = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """One way to choose, in one project."""
-
-    told: Sequence[float]
-    """Coverage, one a session that touches anything."""
-    readable: Sequence[float]
-    tokens: Sequence[int]
-    use: Sequence[float]
-    """The share of what is shown that is of use, one a session that is shown anything."""
-
-
 def main(arguments: Sequence[str]) -> int:
-    measured: dict[str, dict[str, Measurement]] = {}
+    measured: dict[str, dict[str, CoverageSample]] = {}
     figures: list[Figure] = []
     for place in map(Path, arguments):
-        with temporary_folder() as folder:
-            walk = Walk(Data(place), folder, SMALLER)
-            visits = list(walk.visits())
+        walk, visits = walked(place)
         measured[place.name] = _measured(visits, walk.listed)
         figures += _told(_of_project(place.name, visits, walk.listed, measured[place.name]))
     figures += _told(_over_projects(measured))
     title = "What a start context tells of the work to come"
     return keep("injection", title, figures, "python -m benchmarks.injection DATA…")
+
+
+def measured_ways(place: Path) -> dict[str, CoverageSample]:
+    """Every way to choose, over the sessions of a data folder."""
+    walk, visits = walked(place)
+    return _measured(visits, walk.listed)
+
+
+def walked(place: Path) -> tuple[Walk, list[SessionStart]]:
+    """A walk that is over, with the starts of its sessions."""
+    with walk_folder() as folder:
+        walk = Walk(recorded(Data(place)), folder, [Variant(_smaller(budget), budget) for budget in SMALLER])
+        return walk, [visit for visit in walk_in_time(walk) if isinstance(visit, SessionStart)]
 
 
 def _told(figures: Iterator[Figure]) -> Iterator[Figure]:
@@ -63,31 +73,20 @@ def _told(figures: Iterator[Figure]) -> Iterator[Figure]:
         yield figure
 
 
-def _measured(visits: Sequence[Visit], listed: Sequence[Listed]) -> dict[str, Measurement]:
+def _measured(visits: Sequence[SessionStart], listed: Sequence[ListedSession]) -> dict[str, CoverageSample]:
     files = Files(listed)
     ways = _ways(files, [session.id for session in listed])
-    return {name: _measure(files, visits, [way(visit) for visit in visits]) for name, way in ways.items()}
-
-
-def _measure(files: Files, visits: Sequence[Visit], told: Sequence[Told]) -> Measurement:
-    pairs = [(visit.session.files, one) for visit, one in zip(visits, told, strict=True) if visit.session.files]
-    use = [precision(wanted, one.things) for wanted, one in pairs]
-    return Measurement(
-        told=[files.coverage(wanted, one.told) for wanted, one in pairs],
-        readable=[files.coverage(wanted, files.readable(one.text)) for wanted, one in pairs],
-        tokens=[one.tokens for one in told],
-        use=[share for share in use if share is not None],
-    )
+    return {name: sample(files, visits, way) for name, way in ways.items()}
 
 
 def _of_project(
-    name: str, visits: Sequence[Visit], listed: Sequence[Listed], ways: Mapping[str, Measurement]
+    name: str, visits: Sequence[SessionStart], listed: Sequence[ListedSession], ways: Mapping[str, CoverageSample]
 ) -> Iterator[Figure]:
     same = sum(visit.is_same for visit in visits) / len(visits)
     note = f"of {len(listed)}, from number {FIRST + 1} on; {same:.3f} of the hooks got the context in time"
     yield Figure(f"{name}: sessions that ask for a context", len(visits), "", note=note)
     for way, one in ways.items():
-        covered, tokens = bootstrapped(one.told), statistics.fmean(one.tokens)
+        covered, tokens = bootstrapped(one.covered), statistics.fmean(one.tokens)
         note = (
             f"{_interval(covered)}; readable {statistics.fmean(one.readable):.3f}; {tokens:.0f} tokens in the mean, "
             f"most {max(one.tokens)}; of use {_mean(one.use):.3f}"
@@ -95,17 +94,17 @@ def _of_project(
         yield Figure(f"{name}: coverage: {way}", round(covered.mean, 3), "", note=note)
 
 
-def _over_projects(measured: Mapping[str, Mapping[str, Measurement]]) -> Iterator[Figure]:
+def _over_projects(measured: Mapping[str, Mapping[str, CoverageSample]]) -> Iterator[Figure]:
     """The means over projects, with the bars."""
 
     def over(way: str, values: str) -> float:
         return round(statistics.fmean(_mean(getattr(ways[way], values)) for ways in measured.values()), 3)
 
     ways = next(iter(measured.values()))
-    least = {PRODUCT: BEFORE_COVERAGE, _smaller(500): over(NEWEST_SESSIONS, "told")}
+    least = {PRODUCT: BEFORE_COVERAGE, _smaller(500): over(NEWEST_SESSIONS, "covered")}
     for way in ways:
         note = f"readable {over(way, 'readable'):.3f}"
-        yield Figure(f"mean: coverage: {way}", over(way, "told"), "", floor=least.get(way), note=note)
+        yield Figure(f"mean: coverage: {way}", over(way, "covered"), "", floor=least.get(way), note=note)
     for way in ways:
         most = MAX_TOKENS if way == PRODUCT else None
         yield Figure(f"mean: tokens: {way}", round(over(way, "tokens")), "", bar=most)
@@ -115,30 +114,30 @@ def _over_projects(measured: Mapping[str, Mapping[str, Measurement]]) -> Iterato
     differences = [
         one - another
         for ways in measured.values()
-        for one, another in zip(ways[_smaller(500)].told, ways[NEWEST_SESSIONS].told, strict=True)
+        for one, another in zip(ways[_smaller(500)].covered, ways[NEWEST_SESSIONS].covered, strict=True)
     ]
     gained = bootstrapped(differences)
     name = f"{_smaller(500)} against {NEWEST_SESSIONS}, over all sessions"
     yield Figure(name, round(gained.mean, 3), "", note=_interval(gained))
 
 
-def _ways(files: Files, order: Sequence[str]) -> Mapping[str, Way]:
+def _ways(files: Files, order: Sequence[str]) -> Mapping[str, Select]:
     """The product, within smaller budgets too, and the simple ways to choose."""
 
-    def earlier(visit: Visit) -> list[str]:
+    def earlier(visit: SessionStart) -> list[str]:
         """The sessions before this one, the newest first."""
         return list(reversed(order[: order.index(visit.session.id)]))
 
-    def largest(visit: Visit) -> list[str]:
+    def largest(visit: SessionStart) -> list[str]:
         return sorted(earlier(visit), key=lambda id_: (-len(files.of[id_]), id_))[:MAX_FILES]
 
     return {
-        PRODUCT: lambda visit: as_given(files, visit.text, visit.shown),
+        PRODUCT: lambda visit: product_selection(files, visit.text, visit.lines),
         **{_smaller(budget): _within(files, budget) for budget in SMALLER},
-        NEWEST_SESSIONS: lambda visit: sessions_told(files, visit, earlier(visit)[:LAST]),
-        f"the {MAX_FILES} sessions with the most files": lambda visit: sessions_told(files, visit, largest(visit)),
-        f"the {NEWEST} newest memories by title": newest_memories,
-        "the whole past": lambda visit: sessions_told(files, visit, earlier(visit)),
+        NEWEST_SESSIONS: newest_sessions(files, order, LAST),
+        f"the {MAX_FILES} sessions with the most files": lambda visit: session_selection(files, visit, largest(visit)),
+        f"the {NEWEST} newest memories by title": memory_selection,
+        "the whole past": lambda visit: session_selection(files, visit, earlier(visit)),
     }
 
 
@@ -146,8 +145,8 @@ def _smaller(budget: int) -> str:
     return f"{PRODUCT}, within {budget} tokens"
 
 
-def _within(files: Files, budget: int) -> Way:
-    return lambda visit: as_given(files, *visit.smaller[budget])
+def _within(files: Files, budget: int) -> Select:
+    return lambda visit: product_selection(files, *visit.variants[_smaller(budget)])
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -22,13 +22,14 @@ if not __package__:  # run as a file, not as a module
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from benchmarks.figures import Figure, keep
-from benchmarks.injection_walk import Walk
-from benchmarks.injection_worker import served
 from benchmarks.product import temporary_folder
-from benchmarks.sightings import PastSession, prompt_of
 from benchmarks.stored import remembered
-from benchmarks.transcripts import Data, is_typed
+from benchmarks.transcripts import Data, recorded
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.evaluation.in_process_worker import served
+from claude_mem_lite.evaluation.session_walk import Walk
+from claude_mem_lite.evaluation.sightings import PastSession, prompt_of
+from claude_mem_lite.evaluation.trigger_walk import is_typed
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.knowledge import usage_evidence
@@ -85,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
 def _of_project(data: Data, labels: Mapping[str, Sequence[Label]]) -> list[Judged]:
     judged: list[Judged] = []
     with temporary_folder() as folder:
-        walk = Walk(data, folder)
+        walk = Walk(recorded(data), folder)
         ends = sorted((_end_of(walk.past[one.id]), one.id) for one in walk.listed if labels.get(one.id))
         with served(walk.home, walk.clock):
             for ended_at, session in ends:

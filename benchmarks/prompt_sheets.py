@@ -11,9 +11,9 @@ from pathlib import Path
 
 from benchmarks.label_files import fingerprint
 from benchmarks.past_turns import past_turns
-from benchmarks.transcripts import is_typed
 from claude_mem_lite.compress.prose.clean import clean, clip
 from claude_mem_lite.compress.prose.markdown import markdown_blocks, sentences
+from claude_mem_lite.evaluation.trigger_walk import is_typed
 from claude_mem_lite.text import one_line, within
 
 _MAX_BEFORE = 700

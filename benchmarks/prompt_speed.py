@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep, p95
-from benchmarks.injection_worker import hook_name, send_hook
 from benchmarks.product import temporary_folder
 from benchmarks.prompt_speed_asked import PLACES, Asked, Checkouts, all_asked, store_fixes
 from benchmarks.scale_home import fill
@@ -33,6 +32,7 @@ from claude_mem_lite.context.prompt.keywords import defaults
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.embedder import StaticTable
+from claude_mem_lite.evaluation.in_process_worker import hook_name, send_hook
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.vector_index import VectorIndex

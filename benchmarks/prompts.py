@@ -20,15 +20,18 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep, p95
-from benchmarks.injection_walk import FIRST, Listed, Walk
-from benchmarks.product import temporary_folder
-from benchmarks.prompts_counting import Judged, Rates, held_out, highest_floor, judge, rates, score_floor, with_edits
+from benchmarks.prompts_floors import held_out, highest_floor, score_floor
 from benchmarks.prompts_plain import LEAST
 from benchmarks.prompts_raw import TOP, Found, above, given_once, raw_found
-from benchmarks.prompts_walk import FLOORS, Answer, Asked, asked_in_time
-from benchmarks.transcripts import Data
+from benchmarks.prompts_walk import FLOORS, Asked, asked_in_time
+from benchmarks.transcripts import Data, recorded
 from claude_mem_lite.context.prompt.builder import MAX_ITEMS
 from claude_mem_lite.context.prompt.scoring import FLOOR
+from claude_mem_lite.evaluation.prompt_use import JudgedPrompt, Rates, judge, rates, with_edits
+from claude_mem_lite.evaluation.recording import ListedSession
+from claude_mem_lite.evaluation.session_walk import FIRST, Walk
+from claude_mem_lite.evaluation.trigger_walk import Answer
+from claude_mem_lite.evaluation.walk_folder import walk_folder
 
 PRECISION, SHARE = 0.75, 0.20
 SHARE_OF_PROJECTS = 0.15
@@ -67,11 +70,11 @@ def main(arguments: Sequence[str]) -> int:
     return keep("prompts", "What prompts are given", figures, "python -m benchmarks.prompts DATA")
 
 
-def walked(folder: Path) -> tuple[list[Asked], list[Listed]]:
+def walked(folder: Path) -> tuple[list[Asked], list[ListedSession]]:
     """All prompts of a data folder at their moments, and its sessions."""
-    with temporary_folder() as scratch:
-        walk = Walk(Data(folder), scratch)
-        return list(asked_in_time(walk)), walk.listed
+    with walk_folder() as scratch:
+        walk = Walk(recorded(Data(folder)), scratch)
+        return list(asked_in_time(walk)), list(walk.listed)
 
 
 def over_projects(folders: Sequence[Path]) -> Iterator[Figure]:
@@ -82,11 +85,11 @@ def over_projects(folders: Sequence[Path]) -> Iterator[Figure]:
             judging = _Judging(asked, listed)
             edited = rates(with_edits(judging.by(lambda one: one.product.sessions), True))
             measured.append(edited)
-            yield _figure(f"{folder.name}: precision, {JUDGED}", edited.precision, edited.told())
+            yield _figure(f"{folder.name}: precision, {JUDGED}", edited.precision, edited.note())
             for place, floor in enumerate(FLOORS):
                 at = rates(with_edits(judging.by(lambda one, place=place: one.at_floors[place].sessions), True))  # type: ignore[misc]
                 chosen = " (chosen)" if floor == FLOOR else ""
-                yield _figure(f"{folder.name}: curve, floor {floor}{chosen}", at.precision, at.told())
+                yield _figure(f"{folder.name}: curve, floor {floor}{chosen}", at.precision, at.note())
     given = [one.precision for one in measured if one.items]
     told = f"of {len(given)} projects that were given anything"
     yield _figure(f"mean over projects: precision, {JUDGED}", statistics.fmean(given), told, PRECISION)
@@ -96,7 +99,7 @@ def over_projects(folders: Sequence[Path]) -> Iterator[Figure]:
 
 
 def all_figures(
-    asked: Sequence[Asked], listed: Sequence[Listed], raw: Mapping[str, Raw], took_s: float
+    asked: Sequence[Asked], listed: Sequence[ListedSession], raw: Mapping[str, Raw], took_s: float
 ) -> Iterator[Figure]:
     judging = _Judging(asked, listed)
     edited = sum(one.has_edits for one in asked)
@@ -115,14 +118,14 @@ def all_figures(
 class _Judging:
     """Tells of ways to choose how much of what they give is of use."""
 
-    def __init__(self, asked: Sequence[Asked], listed: Sequence[Listed]) -> None:
+    def __init__(self, asked: Sequence[Asked], listed: Sequence[ListedSession]) -> None:
         self._asked = asked
         self._sessions = {one.id: one for one in listed}
 
-    def by(self, choose: Choice, first: int | None = None) -> list[Judged]:
+    def by(self, choose: Choice, first: int | None = None) -> list[JudgedPrompt]:
         return self.of([choose(one) for one in self._asked], first)
 
-    def of(self, chosen: Sequence[Sequence[str]], first: int | None = None) -> list[Judged]:
+    def of(self, chosen: Sequence[Sequence[str]], first: int | None = None) -> list[JudgedPrompt]:
         """What was given for each prompt, judged; only the first prompts of each session if told so."""
         return [
             judge(one.session, one.has_edits, given, self._sessions)
@@ -136,9 +139,9 @@ def _of_product(asked: Sequence[Asked], judging: _Judging) -> Iterator[Figure]:
     for name, has_edits in TURNS.items():
         measured = rates(with_edits(judged, has_edits))
         is_judged = name == JUDGED
-        share = f"{measured.spoke} of {measured.prompts} prompts"
+        share = f"{measured.answered} of {measured.prompts} prompts"
         yield _figure(f"share of prompts given something, {name}", measured.share, share, SHARE if is_judged else None)
-        yield _figure(f"precision, {name}", measured.precision, measured.told(), PRECISION if is_judged else None)
+        yield _figure(f"precision, {name}", measured.precision, measured.note(), PRECISION if is_judged else None)
     own = sum(one.product.sessions.count(one.session.id) for one in asked)
     note = "after its conversation was compacted; they do not count, neither as of use nor as of none"
     yield Figure("items that are of the session itself", own, "", note=note)
@@ -158,28 +161,28 @@ def _tokens(given: Sequence[Answer]) -> Iterator[Figure]:
     yield Figure("tokens per prompt, mean over all prompts", round(mean, 1), "", note="most prompts are given none")
 
 
-def _strict(curve: Sequence[Sequence[Judged]]) -> Iterator[Figure]:
+def _strict(curve: Sequence[Sequence[JudgedPrompt]]) -> Iterator[Figure]:
     """The points of the curve that the bars ask for, with the share and the precision of the same turns."""
     for least, bar, what in ((SHARE, None, "a fifth"), (STRICT_SHARE, STRICT_PRECISION, "9 %")):
         for name in (JUDGED, "all turns"):
             at = [rates(with_edits(judged, TURNS[name])) for judged in curve]
             place = highest_floor(FLOORS, [one.share for one in at], least)
             if place is not None:
-                told = f"floor {FLOORS[place]}; {at[place].told()}"
+                told = f"floor {FLOORS[place]}; {at[place].note()}"
                 floor = bar if name == JUDGED else None
                 yield _figure(f"precision where {what} of the prompts speak, {name}", at[place].precision, told, floor)
 
 
-def _held_out(curve: Sequence[Sequence[Judged]]) -> Iterator[Figure]:
+def _held_out(curve: Sequence[Sequence[JudgedPrompt]]) -> Iterator[Figure]:
     """The same with the floor chosen on other sessions than those it is judged by; the other constants stay."""
     edited = [with_edits(judged, True) for judged in curve]
     for least, what in ((SHARE, "a fifth"), (STRICT_SHARE, "9 %")):
         measured = rates(held_out(edited, FLOORS, least))
         name = f"precision where {what} of the prompts speak, {JUDGED}, the floor chosen on other sessions"
-        yield _figure(name, measured.precision, measured.told())
+        yield _figure(name, measured.precision, measured.note())
 
 
-def _curve(curve: Sequence[Sequence[Judged]]) -> Iterator[Figure]:
+def _curve(curve: Sequence[Sequence[JudgedPrompt]]) -> Iterator[Figure]:
     for floor, judged in zip(FLOORS, curve, strict=True):
         edits, others, everything = (rates(with_edits(judged, has_edits)) for has_edits in TURNS.values())
         note = (
@@ -210,10 +213,10 @@ def _baselines(asked: Sequence[Asked], judging: _Judging, raw: Mapping[str, Raw]
         yield _baseline(f"the product, {prompts}", judging.by(lambda one: one.product.sessions, first))
 
 
-def _baseline(name: str, judged: Sequence[Judged]) -> Figure:
+def _baseline(name: str, judged: Sequence[JudgedPrompt]) -> Figure:
     everything = rates(judged)
     edits = rates(with_edits(judged, True))
-    return _figure(f"precision, {name}", everything.precision, f"{everything.told()}; {_both(edits)} with edits")
+    return _figure(f"precision, {name}", everything.precision, f"{everything.note()}; {_both(edits)} with edits")
 
 
 def _both(measured: Rates) -> str:

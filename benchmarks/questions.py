@@ -22,15 +22,15 @@ from pathlib import Path
 
 from benchmarks.baselines import Chunks
 from benchmarks.figures import Figure, keep
-from benchmarks.injection_walk import Walk
-from benchmarks.injection_worker import MovedClock, served
 from benchmarks.product import temporary_folder
-from benchmarks.ranking import bootstrapped
 from benchmarks.stored import last_moment, memory_text, remembered
-from benchmarks.transcripts import Data
+from benchmarks.transcripts import Data, recorded
 from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.evaluation.in_process_worker import SettableClock, served
+from claude_mem_lite.evaluation.intervals import bootstrapped
+from claude_mem_lite.evaluation.session_walk import Walk
 from claude_mem_lite.models import Memory, Passage
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search_values import Filters
@@ -98,14 +98,14 @@ def asked(data: Data, folder: Path) -> Iterator[Outcome]:
             yield _asked(loop, folder / "checkout", question, raw)
 
 
-def _filled(data: Data, folder: Path) -> MovedClock:
+def _filled(data: Data, folder: Path) -> SettableClock:
     """Fill a home with all sessions, unless that was done before; return the clock of the moment of asking."""
     if not folder.exists():
-        walk = Walk(data, folder)
+        walk = Walk(recorded(data), folder)
         with served(walk.home, walk.clock):
             walk.go_to(max(turn.began_at for one in walk.past.values() for turn in one.turns) + timedelta(days=1))
     with remembered(Home(folder / "home")) as db:
-        return MovedClock(last_moment(db) + timedelta(days=1))
+        return SettableClock(last_moment(db) + timedelta(days=1))
 
 
 def _asked(loop: Services, root: Path, question: Question, raw: Sequence[str]) -> Outcome:

@@ -3,28 +3,16 @@
 A session's score is the sum of what was found of it, best first, with weights 1, ½, ¼ …, or its best alone."""
 
 import math
-import random
-import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from benchmarks.transcripts import Query
+from claude_mem_lite.evaluation.intervals import Measured, bootstrapped
 
-ROUNDS = 2000
 MEASURES = ("R@1", "R@5", "all@5", "R@10", "MRR", "NDCG@10")
 
 Rank = Callable[[str], Sequence[str]]
 Outcome = Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The mean of a measure over all queries, with its 95 % interval by bootstrap over queries."""
-
-    mean: float
-    low: float
-    high: float
 
 
 def added(found: Iterable[tuple[str, float]]) -> list[str]:
@@ -72,10 +60,3 @@ def over_queries(outcomes: Sequence[Outcome], name: str) -> Measured:
 def difference(outcomes: Sequence[Outcome], others: Sequence[Outcome], name: str) -> Measured:
     """How much better the first are, query by query."""
     return bootstrapped([one[name] - other[name] for one, other in zip(outcomes, others, strict=True)])
-
-
-def bootstrapped(values: Sequence[float]) -> Measured:
-    """The mean of values, one a query or session, with its interval."""
-    order = random.Random(0)
-    means = sorted(statistics.fmean(order.choices(values, k=len(values))) for _ in range(ROUNDS))
-    return Measured(statistics.fmean(values), means[int(ROUNDS * 0.025)], means[int(ROUNDS * 0.975)])

@@ -24,10 +24,11 @@ from benchmarks.baselines import Chunks, Encode, WholeModel, WholeModelIndex, st
 from benchmarks.evidence import write_without_evidence
 from benchmarks.figures import Figure, keep
 from benchmarks.product import product, temporary_folder
-from benchmarks.ranking import MEASURES, Measured, Outcome, Rank, difference, outcome_of, over_queries
+from benchmarks.ranking import MEASURES, Outcome, Rank, difference, outcome_of, over_queries
 from benchmarks.stored import last_moment, remembered
 from benchmarks.transcripts import Data, Query, plain_turns
 from claude_mem_lite.embed.embedder import StaticTable
+from claude_mem_lite.evaluation.intervals import Measured
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.rank_fusion import RULE, RankingRule
 from claude_mem_lite.search.vector_index import VectorIndex

@@ -17,19 +17,19 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep
-from benchmarks.injection_walk import Walk
-from benchmarks.injection_worker import MovedClock, hook_name, send_hook, served, unhurried
 from benchmarks.product import temporary_folder
-from benchmarks.sightings import PastSession, prompt_of
 from benchmarks.silent_prompts import NEW_TOPICS, OTHER_LANGUAGES, PASTED_LOGS, REAL, SMALL_TALK
 from benchmarks.synthetic import BATCH, NOW, SPAN, Language, batch
-from benchmarks.transcripts import Data
+from benchmarks.transcripts import Data, recorded
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Wanted, Where
 from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.embedder import StaticTable
+from claude_mem_lite.evaluation.in_process_worker import SettableClock, hook_name, retried_when_late, send_hook, served
+from claude_mem_lite.evaluation.session_walk import Walk
+from claude_mem_lite.evaluation.sightings import PastSession, prompt_of
 from claude_mem_lite.models import WORK_KINDS, Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.indexer import Indexing
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
 def _measure(data: Data | None, folder: Path) -> Iterator[Figure]:
     prompts = list(own_prompts())
     if data:
-        walk = Walk(data, folder)
+        walk = Walk(recorded(data), folder)
         home, root = walk.home, walk.root
         with served(home, walk.clock):
             walk.go_to(max(turn.began_at for one in walk.past.values() for turn in one.turns) + timedelta(days=1))
@@ -87,13 +87,13 @@ def _measure(data: Data | None, folder: Path) -> Iterator[Figure]:
         home, root, at = Home(folder / "home"), folder / "checkout", NOW
         home.make()
         root.mkdir()
-    recorded = fill_up(home, find_location(str(root)).project, at)
-    with served(home, MovedClock(at)):
-        listed = _some_memories(home, root, has_recorded=bool(recorded))
+    remembered = fill_up(home, find_location(str(root)).project, at)
+    with served(home, SettableClock(at)):
+        listed = _some_memories(home, root, has_recorded=bool(remembered))
         titles = [(id_, Prompt("titles", title, f"title {id_}")) for id_, title in listed]
         heard = [_heard(id_, _answer(home, root, prompt, at)) for id_, prompt in titles]
         answered = [(one, bool(_answer(home, root, one, at))) for one in prompts]
-    yield Figure("memories in the project", MEMORIES, "", note=f"{recorded} of recorded sessions, the others made up")
+    yield Figure("memories in the project", MEMORIES, "", note=f"{remembered} of recorded sessions, the others made up")
     yield from silence_figures(answered)
     yield from hearing_figures(heard)
 
@@ -162,7 +162,7 @@ def _answer(home: Home, root: Path, prompt: Prompt, at: datetime) -> bytes:
         "prompt": prompt.text,
     }
     event, body = "UserPromptSubmit", json.dumps(payload).encode()
-    return unhurried(lambda: send_hook(home, event, hook_name(event, at), body))
+    return retried_when_late(lambda: send_hook(home, event, hook_name(event, at), body))
 
 
 def _some_memories(home: Home, root: Path, *, has_recorded: bool) -> list[tuple[str, str]]:

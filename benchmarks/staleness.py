@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.product import Product
-from benchmarks.sightings import PastSession, Tree, tree_at, write_tree
 from benchmarks.stored import remembered
 from benchmarks.truth import SHARE, Standing, Truth, named_files
 from claude_mem_lite.client.worker_process import ensure_worker
@@ -28,6 +27,7 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.evaluation.sightings import PastSession, Tree, tree_at, write_tree
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import Memory

@@ -16,13 +16,13 @@ from pathlib import Path
 from tests.support.postgres import fresh_database, running_server
 
 from benchmarks.figures import Figure, keep
-from benchmarks.injection_counting import Files, as_given, precision
-from benchmarks.injection_walk import FIRST
 from benchmarks.product import temporary_folder
-from benchmarks.ranking import Measured, bootstrapped
 from benchmarks.team_walk import Given, TeamVisit, TeamWalk
 from benchmarks.transcripts import Data
 from claude_mem_lite.context.render import estimate_tokens
+from claude_mem_lite.evaluation.coverage import Files, precision, product_selection
+from claude_mem_lite.evaluation.intervals import Measured, bootstrapped
+from claude_mem_lite.evaluation.session_walk import FIRST
 from claude_mem_lite.models import Memory
 from claude_mem_lite.team.policy import DEFAULT_KINDS
 
@@ -108,7 +108,7 @@ def _ways(files: Files) -> Mapping[str, Value]:
         return files.coverage(visit.session.files, known)
 
     def told(given: Given) -> frozenset[str]:
-        return as_given(files, given.text, given.shown).told
+        return product_selection(files, given.text, given.shown).files
 
     return {
         OWN_PAST: lambda visit: covered(visit, visit.own_past),

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import psycopg
 
-from benchmarks.injection_walk import FIRST, REMOTE, Listed, Shown, Walk, shown_of
-from benchmarks.injection_worker import served
-from benchmarks.transcripts import Data
-from benchmarks.walked_home import WalkedHome, ended_at
+from benchmarks.transcripts import Data, recorded
 from claude_mem_lite.code.git.project_identity import normalise_remote
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.evaluation.in_process_worker import served
+from claude_mem_lite.evaluation.recording import ListedSession
+from claude_mem_lite.evaluation.replay_home import ReplayHome, ended_at
+from claude_mem_lite.evaluation.session_walk import FIRST, REMOTE, ContextLine, Walk, context_lines
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
@@ -39,7 +40,7 @@ class Given:
     """What one home gives to a session that begins, and what it could have given."""
 
     text: str
-    shown: tuple[Shown, ...]
+    shown: tuple[ContextLine, ...]
     memories: tuple[Memory, ...]
     """All active ones of the home."""
 
@@ -53,7 +54,7 @@ class Given:
 class TeamVisit:
     """A session that begins."""
 
-    session: Listed
+    session: ListedSession
     developer: str
     alone: Given
     team: Given
@@ -67,12 +68,12 @@ class Developer:
     """One developer with both homes; `imported` are names of turns."""
 
     name: str
-    alone: WalkedHome
-    team: WalkedHome
+    alone: ReplayHome
+    team: ReplayHome
     imported: set[str] = field(default_factory=set)
 
     @property
-    def homes(self) -> tuple[WalkedHome, WalkedHome]:
+    def homes(self) -> tuple[ReplayHome, ReplayHome]:
         return self.alone, self.team
 
     def synchronise(self) -> None:
@@ -86,7 +87,7 @@ class TeamWalk:
     """Goes from session to session, and keeps all homes and the checkout up with them."""
 
     def __init__(self, data: Data, folder: Path, database: Address) -> None:
-        self.walk = Walk(data, folder)
+        self.walk = Walk(recorded(data), folder)
         self.listed = self.walk.listed
         self._turns = [turn for session in self.listed for turn in self.walk.past[session.id].turns]
         self.names = developer_names([owner_of(self._first_turn(session)) for session in self.listed])
@@ -123,11 +124,11 @@ class TeamWalk:
             ).fetchall()
         return {str(name): int(number) for name, number in rows}
 
-    def developer_of(self, session: Listed) -> Developer:
+    def developer_of(self, session: ListedSession) -> Developer:
         """The developer who began a session."""
         return self.developers[self.names[owner_of(self._first_turn(session))]]
 
-    def _first_turn(self, session: Listed) -> TranscriptTurn:
+    def _first_turn(self, session: ListedSession) -> TranscriptTurn:
         return self.walk.past[session.id].turns[0]
 
     def _join(self, *, handoffs: bool) -> None:
@@ -176,13 +177,22 @@ class TeamWalk:
             team_past=frozenset().union(*(one.files for one in earlier)),
         )
 
-    def _given(self, walked: WalkedHome, session: Listed) -> Given:
+    def _given(self, walked: ReplayHome, session: ListedSession) -> Given:
         walked.client.stale(str(self.walk.root))
         built = walked.client.context(str(self.walk.root), None)
         walked.start(session.id, session.started_at)
         with closing(open_for_reading(walked.home.memory_db)) as db:
             known = tuple(memory for _, memory in memory_queries.all_after(db, 0, None) if memory.status == "active")
-        return Given(built.context, shown_of(walked.client, built, self.walk.past), known)
+        return Given(
+            built.context,
+            context_lines(
+                walked.client,
+                built.context,
+                [(item.layer, item.line, item.source) for item in built.items],
+                self.walk.past,
+            ),
+            known,
+        )
 
 
 def owner_of(turn: TranscriptTurn) -> str:
@@ -197,7 +207,7 @@ def developer_names(owners: Sequence[str]) -> Mapping[str, str]:
     return {owner: chr(ord("A") + place) for place, owner in enumerate(order)}
 
 
-def _home(folder: Path, root: Path, folders: Sequence[str]) -> WalkedHome:
+def _home(folder: Path, root: Path, folders: Sequence[str]) -> ReplayHome:
     home = Home(folder)
     home.make()
-    return WalkedHome(home, root, folders)
+    return ReplayHome(home, root, folders)

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from claude_mem_lite.evaluation.recording import Recording, read_recording
+from claude_mem_lite.evaluation.trigger_walk import is_typed
+from claude_mem_lite.timestamps import utc_now
+
 EDITING_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
-# What the client writes as the user's words though no user typed it.
-_NOT_TYPED = ("<local-command", "<command-", "<task-notification>", "[Request interrupted", "<bash-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,11 @@ class Data:
             yield from turns_of(session_of(file), records(file))
 
 
+def recorded(data: Data) -> Recording:
+    """The sessions of a data folder, with the files that `sessions.json` tells."""
+    return read_recording([data.folder], utc_now())
+
+
 def plain_turns(folder: Path) -> Iterator[RawTurn]:
     """The turns of transcripts that were unpacked into a folder."""
     for file in sorted(folder.glob("*.jsonl")):
@@ -130,11 +137,6 @@ def is_prompt(record: Mapping[str, object], text: str) -> bool:
     """Whether a user's text block was typed by a person."""
     made_up = record.get("isMeta") or record.get("isCompactSummary") or record.get("isVisibleInTranscriptOnly")
     return not made_up and is_typed(text)
-
-
-def is_typed(text: str) -> bool:
-    """Whether a person typed a prompt, and not the client."""
-    return bool(text.strip()) and not text.lstrip().startswith(_NOT_TYPED)
 
 
 def turns_of(session: str, lines: Iterator[dict[str, object]]) -> Iterator[RawTurn]:

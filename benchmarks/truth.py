@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from benchmarks.sightings import Sighting, Tree
 from claude_mem_lite.code.syntax.changes import read_anchor
+from claude_mem_lite.evaluation.sightings import Sighting, Tree
 from claude_mem_lite.models import Memory
 
 SHARE = 0.8

@@ -21,9 +21,9 @@ ROWS = (
     ("code/callgraph",),
     ("search",),
     ("knowledge",),
-    ("context", "team", "guards"),
+    ("context", "team", "guards", "experiment"),
     ("worker",),
-    ("client", "importers", "install", "mcp", "ui", "cli"),
+    ("client", "importers", "evaluation", "install", "mcp", "ui", "cli"),
 )
 VALUES, EDGES = 1, len(ROWS) - 1
 # Edges talk to the worker through `client`; these pairs import each other's code directly.
@@ -32,11 +32,16 @@ BETWEEN_EDGES = {
     ("cli", "client"),
     ("cli", "install"),
     ("cli", "importers"),
+    ("cli", "evaluation"),
+    ("evaluation", "client"),
+    ("evaluation", "importers"),
     ("cli", "mcp"),
     ("cli", "ui"),
     ("mcp", "client"),
     ("ui", "client"),
 }
+# Edge that runs a worker in its own process to replay sessions, so every room below is open to it.
+REPLAYING = "evaluation"
 # Single modules with a reason to reach further.
 EXCEPTIONS = {
     ("__main__", "cli"),  # `python -m claude_mem_lite` is the command line
@@ -57,7 +62,7 @@ ALCOVES: dict[str, dict[str, tuple[str, ...]]] = {
         "rules": ("prose", "lessons", "toolcalls", "compose"),
         "model": ("prose", "toolcalls", "compose"),
     },
-    "store": {"index": (), "projects": ("index",)},
+    "store": {"index": (), "projects": ("index",), "experiment": ()},
     "knowledge": {"claims": (), "lessons": ("claims",)},
     "context": {"layers": (), "prompt": ("layers",)},
     "worker": {
@@ -142,7 +147,7 @@ def _is_allowed(room: str, imported: str) -> bool:
     if room == imported or (room, imported) in BETWEEN_EDGES:
         return True
     own, other = _row(room), _row(imported)
-    if own == EDGES:
+    if own == EDGES and room != REPLAYING:
         return other == VALUES
     return other < own or own == other == VALUES
 

@@ -17,6 +17,7 @@ DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claud
 PRESETS = ("balanced", "layers", "codes")
 """Layouts of the context that are built in."""
 RESERVE = "reserve"
+MAX_EXPERIMENT = 0.5
 LAYERS = (
     "handoff",
     "sessions",
@@ -69,6 +70,9 @@ class Config:
     ask_agent: bool = True
     """Whether the agent is asked, in one line with a prompt and seldom, to save what you said if it holds beyond the
     task. Only where it may use the memory tools without asking you. See [lessons.md](lessons.md)."""
+    experiment: float = 0.0
+    """The share of sessions that get no memories, to find out whether memories help: 0 for none, at most 0.5. What you
+    pinned and guards hold in all sessions. See [experiment.md](experiment.md)."""
     exclude: tuple[str, ...] = ()
     """Folders of which nothing is kept and to which nothing is given, as patterns. See
     [below](#excluded-folders)."""

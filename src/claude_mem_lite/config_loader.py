@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from claude_mem_lite.config import (
     LAYERS,
+    MAX_EXPERIMENT,
     PRESETS,
     PROVIDERS,
     RESERVE,
@@ -140,6 +141,7 @@ def _from_file(path: Path) -> Config:
         chosen["presets"] = _own_presets(path, chosen["presets"])
     config = replace(Config(), **chosen)
     _check_preset(f"{path}: preset", config)
+    _check_experiment(path, config)
     _check_exclude(path, config)
     _check_provider(path, config)
     return config
@@ -163,6 +165,14 @@ def _check_type(path: Path, key: str, value: object) -> None:
             raise ConfigError(f"{path}: {key} must be a string", f'for example {key} = "{default or "…"}"')
     elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"{path}: {key} must be a list of strings", f'for example {key} = ["…"]')
+
+
+def _check_experiment(path: Path, config: Config) -> None:
+    if config.experiment > MAX_EXPERIMENT:
+        raise ConfigError(
+            f"{path}: experiment must be a share of the sessions, from 0 to {MAX_EXPERIMENT}",
+            "for example experiment = 0.2",
+        )
 
 
 def _check_exclude(path: Path, config: Config) -> None:

@@ -8,6 +8,7 @@ MemoryLiteError
 ├── SchemaTooNew        a database written by a newer version
 ├── NotFound            no memory, session or event with this id
 ├── Ambiguous           an id prefix that matches several
+├── ControlSession      a session without memories, in the user's experiment, asks for memories
 ├── InvalidRequest      a request to the worker that does not fit its handler
 ├── ModelError          a model gave no usable answer; `usage` is the cost
 │   ├── ModelUnavailable    a retry may help: connection, rate limit, 5xx, time out
@@ -61,6 +62,10 @@ class NotFound(MemoryLiteError):
 
 
 class Ambiguous(MemoryLiteError):
+    pass
+
+
+class ControlSession(MemoryLiteError):
     pass
 
 

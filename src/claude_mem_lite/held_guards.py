@@ -32,10 +32,12 @@ class HeldExample:
 
 @dataclass(frozen=True, slots=True)
 class HeldGuard:
-    """Guard in force, as far as its test needs it."""
+    """Guard in force, as far as its hook and its test need it."""
 
     id: str
     project: str
+    tools: tuple[str, ...]
+    """Tools whose calls it matches, by Claude Code's names."""
     fires_on: HeldExample
     passes_on: HeldExample
 
@@ -96,9 +98,14 @@ def _from_json(value: JsonValue) -> HeldGuard:
     return HeldGuard(
         text(value.get("id")),
         text(value.get("project")),
+        _texts(value.get("tools")),
         _example(value.get("fires_on")),
         _example(value.get("passes_on")),
     )
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(text(one) for one in value) if isinstance(value, list) else ()
 
 
 def _example(value: JsonValue) -> HeldExample:

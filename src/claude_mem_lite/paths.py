@@ -12,7 +12,17 @@ HOME_VARIABLE = "CLAUDE_MEM_LITE_HOME"
 DEFAULT_NAME = ".claude-mem-lite"
 HOOK_PROGRAM = "claude_mem_lite/hook/hook.py"
 """Hook program, relative to the home; commands of this package are recognised by this path."""
-_EARLY_NAMES = {"spool", "rendered", "config.toml", "synonyms.toml", "api-key", "off", "pauses", "backups"}
+_EARLY_NAMES = {
+    "spool",
+    "rendered",
+    "config.toml",
+    "synonyms.toml",
+    "api-key",
+    "off",
+    "pauses",
+    "backups",
+    "evaluation.json",
+}
 """Names that a home may hold before the first database: files of the user, and folders made first."""
 _FILE_PERMISSIONS, _FOLDER_PERMISSIONS = 0o600, 0o700
 """Permissions that the owner of a file or a folder in a home needs."""
@@ -178,6 +188,11 @@ class Home:
     def installs(self) -> Path:
         """Files written by `install`, with their former bytes."""
         return self.root / "installs"
+
+    @property
+    def evaluation(self) -> Path:
+        """Last report of `eval`, for the page."""
+        return self.root / "evaluation.json"
 
     @property
     def guards(self) -> Path:

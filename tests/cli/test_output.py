@@ -22,3 +22,18 @@ def test_what_is_soon_done_is_not_talked_about(capsys: pytest.CaptureFixture[str
     with progress("Exporting", 3, shown=False, clock=lambda: 9e9) as advance:
         advance(1)
     assert capsys.readouterr() == ("", "")
+
+
+def test_progress_without_a_terminal_prints_no_line_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    moment = 0.0
+    with progress("shop: sessions", 4, clock=lambda: moment) as advance:
+        for done in (1, 1, 1, 2):
+            moment += 1000.0
+            advance(done)
+    assert capsys.readouterr().err.splitlines() == ["shop: sessions: 25% done", "shop: sessions: 50% done"]
+
+
+def test_progress_of_nothing_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("Exporting", 0, clock=lambda: 9e9) as advance:
+        advance(0)
+    assert capsys.readouterr() == ("", "")

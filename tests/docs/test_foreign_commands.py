@@ -44,6 +44,7 @@ NOT_RUN = {
     "claude plugin": _NAMED,
     "uv run": _NAMED,
     "uv run pytest": _NAMED,
+    "pipx run": _NAMED,
     "rm -rf": _NAMED,
 }
 

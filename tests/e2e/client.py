@@ -120,10 +120,10 @@ class Client:
         return self.run(prompt, cwd, "--continue")
 
     @contextmanager
-    def conversation(self, cwd: Path) -> Iterator["Conversation"]:
+    def conversation(self, cwd: Path, *options: str) -> Iterator["Conversation"]:
         """Several prompts in one process; it ends, and is waited for, with the block."""
         process = subprocess.Popen(
-            self._command("--input-format", "stream-json"),
+            self._command("--input-format", "stream-json", *options),
             cwd=cwd,
             env=dict(self.environment),
             stdin=subprocess.PIPE,

@@ -7,6 +7,7 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.guards import ledger
 from claude_mem_lite.guards.guard import Guard, proposal_of, row_of_proposal
+from claude_mem_lite.guards.ledger import TurnCall
 from claude_mem_lite.guards.matching import Call
 from claude_mem_lite.guards.rule import Rule
 from claude_mem_lite.models import JsonObject
@@ -152,10 +153,17 @@ def put(store: Store, of: Guard) -> None:
         guards.put(store.db, row)
 
 
-def judge(store: Store, calls: list[Call], session: str = "s1") -> list[str]:
-    turn = [turn_call(call, second) for second, call in enumerate(calls, start=1)]
+def judge_turn(store: Store, turn: list[TurnCall], session: str = "s1") -> list[str]:
+    """Judge a turn; return the guards that are paused after it because they were overridden."""
     with atomic(store.db):
-        return ledger.judge_turn(store.db, SHOP.project, session, turn, [], NOW)
+        open_firings = guard_ledger.open_in(store.db, session)
+        ledger.judge_turn(store.db, SHOP.project, session, open_firings, turn, [], NOW)
+    paused = guards.of_project(store.db, SHOP.project, ("paused",))
+    return [row.id for row in paused if row.note == ledger.PAUSED]
+
+
+def judge(store: Store, calls: list[Call], session: str = "s1") -> list[str]:
+    return judge_turn(store, [turn_call(call, second) for second, call in enumerate(calls, start=1)], session)
 
 
 def fire(store: Store, second: int, decision: Decision = "ask") -> None:
@@ -169,21 +177,19 @@ def test_three_overridden_firings_in_a_row_pause_a_guard_and_two_do_not(store: S
     for second in (1, 2, 3):
         fire(store, second)
         call = turn_call(bash("npm ci"), second)
-        with atomic(store.db):
-            paused.append(ledger.judge_turn(store.db, SHOP.project, "s1", [call], [], NOW))
+        paused.append(judge_turn(store, [call]))
     assert paused == [[], [], ["guard1"]]
     row = guards.get(store.db, "guard1")
     assert (row.status, row.note, row.is_announced) == ("paused", ledger.PAUSED, 0)
 
 
 def outcomes_of_turns(store: Store, *commands: str) -> list[list[str]]:
-    """The guards that each turn pauses; the guard asks in every turn, and the command is what ran then."""
+    """The guards that are paused after each turn; the guard asks in every turn, and the command is what ran then."""
     paused = []
     for second, command in enumerate(commands, start=1):
         fire(store, second)
         call = turn_call(bash(command), second, f"call-{second}" if command.startswith("npm") else "other")
-        with atomic(store.db):
-            paused.append(ledger.judge_turn(store.db, SHOP.project, "s1", [call], [], NOW))
+        paused.append(judge_turn(store, [call]))
     return paused
 
 

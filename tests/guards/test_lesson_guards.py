@@ -14,6 +14,7 @@ from claude_mem_lite.guards.proposal import propose
 from claude_mem_lite.models import TRANSCRIPT_TRUST, Memory
 from claude_mem_lite.store import guards, memories, retirements
 from claude_mem_lite.store.guards import Match, Occasion, Replay, Status, StoredGuard
+from claude_mem_lite.timestamps import time_to_text
 from tests.support.fakes import NOW, SHOP, Store
 
 RULE: dict[str, Any] = {"kind": "rule", "origin": "user", "trust": 1.0, "made_by": "user"}
@@ -66,6 +67,12 @@ def test_a_rule_of_the_user_is_proposed_in_its_project_with_examples_that_hold(s
 )
 def test_nobody_elses_words_make_a_proposal(store: Store, more: dict[str, Any]) -> None:
     memory = said(store, **more)
+    assert not makes_guards(memory)
+    assert all_guards(store) == []
+
+
+def test_a_rule_of_no_project_makes_no_proposal(store: Store) -> None:
+    memory = said(store, project="", scope="global")
     assert not makes_guards(memory)
     assert all_guards(store) == []
 
@@ -179,6 +186,16 @@ def test_a_replay_replaces_the_one_before(store: Store) -> None:
     assert guards.matches_of(store.db, row.id, 10) == [match]
     assert guards.count_matches(store.db, row.id) == (1, 1)
     assert guards.due_replays(store.db, "") == []
+
+
+def test_a_proposal_is_not_due_again_without_a_session_since_its_replay(store: Store) -> None:
+    said(store)
+    (row,) = all_guards(store)
+    store.turn("t9", "Sort the list", "Sorted.", session="s9")
+    later = [time_to_text(NOW + timedelta(days=days)) for days in (1, 3)]
+    with atomic(store.db):
+        guards.put_replay(store.db, Replay(row.id, later[0], 0, 0, "", "", 1), [], [])
+    assert guards.due_replays(store.db, later[1]) == []
 
 
 def test_a_proposal_is_due_for_another_replay_after_a_day_with_new_sessions(store: Store) -> None:

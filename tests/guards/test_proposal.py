@@ -25,7 +25,11 @@ RULES = {
     "never edit generated files in src/gen": Rule(paths=("src/gen",)),
     "never run terraform apply": Rule(commands=("terraform apply",)),
     "don't use sudo": Rule(commands=("sudo",)),
-    "use rg instead of grep": Rule(commands=("grep",)),
+    "use rg instead of grep": Rule(commands=("grep",), excepts=("<",)),
+    "don't use grep": Rule(commands=("grep",)),
+    "Use the Read tool instead of tail": Rule(
+        commands=("tail",), excepts=("|", "tail -f", "tail -F", "tail --follow", "tail -c")
+    ),
     "use `uv run pytest`, never bare pytest": Rule(commands=("pytest",), excepts=("uv run",)),
     "Don't use cat, use the Read tool": Rule(commands=("cat",), excepts=("|",)),
     "nutze pnpm statt npm": Rule(commands=("npm",)),
@@ -51,7 +55,7 @@ RULES = {
     "you keep using npm. use pnpm!": Rule(commands=("npm",)),
     "don't skip hooks with --no-verify": Rule(commands=NO_VERIFY),
     "never run `terraform apply`, you deleted the staging database": Rule(commands=("terraform apply",)),
-    "prefer rg over grep": Rule(commands=("grep",)),
+    "prefer rg over grep": Rule(commands=("grep",), excepts=("<",)),
     "Never `npm install`": Rule(commands=("npm install",)),
     "never run `npm install` or `npm ci`": Rule(commands=("npm install", "npm ci")),
     "Don't ever run `docker compose down -v`": Rule(commands=("docker compose down -v",)),

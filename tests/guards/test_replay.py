@@ -5,13 +5,13 @@ import pytest
 
 from claude_mem_lite.guards.matching import Call
 from claude_mem_lite.guards.occasions import MAX_TEXT, fires, is_alternative, shown_call
-from claude_mem_lite.guards.replay import GuardReplay, ProjectReplay, objects
+from claude_mem_lite.guards.replay import GuardRun, ProjectReplay, objects
 from claude_mem_lite.guards.rule import Rule
 from tests.guards.samples import NO_FORCE, NPM, ROOT, VENDOR, bash, guard, past, write
 
 
-def replayed(*calls: object, rule: Rule = NPM) -> GuardReplay:
-    replay = GuardReplay(guard(rule))
+def replayed(*calls: object, rule: Rule = NPM) -> GuardRun:
+    replay = GuardRun(guard(rule))
     for call in calls:
         replay.add(call)  # type: ignore[arg-type]
     return replay
@@ -63,7 +63,7 @@ def test_a_replay_keeps_the_newest_firings_and_the_first_time_of_each_session() 
 
 
 def test_a_project_replay_runs_all_guards_over_each_call() -> None:
-    run = ProjectReplay([GuardReplay(guard()), GuardReplay(guard(VENDOR))])
+    run = ProjectReplay([GuardRun(guard()), GuardRun(guard(VENDOR))])
     for call in (past(bash("npm ci"), minute=5), past(write("vendor/a.py"), session="s2", minute=2)):
         run.add(call)
     assert [len(one.matches) for one in run.guards] == [1, 1]

@@ -2,21 +2,26 @@
 `hook/guard_places.py` and `hook/guard_exclusion.py`, run as an agent runs them: what the hook answers, what it notes,
 and that it never stands in the way."""
 
+import ast
 import json
 import os
 import socket
+import stat
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from claude_mem_lite import held_guards
+from claude_mem_lite.guard_modes import MODES, Mode
 from claude_mem_lite.guards import guards_file
 from claude_mem_lite.guards.guard import Example, Guard
-from claude_mem_lite.guards.rule import Rule
+from claude_mem_lite.guards.rule import ALWAYS, Rule
+from claude_mem_lite.install import guard_hooks
+from claude_mem_lite.install.doctor import guard_checks
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store.guards import Mode
-from tests.hook.conftest import Hooks
+from tests.hook.conftest import GUARD_S, LAUNCHER, Hooks
 from tests.hook.test_hot_path import imported, observe
 
 PROJECT = "example.org/team/shop"
@@ -276,6 +281,75 @@ def test_a_hook_for_all_folders_holds_only_in_guarded_ones(hooks: Hooks, held: H
         False,
         False,
     ]
+
+
+def test_a_hook_that_names_its_project_holds_in_the_folders_of_the_project_alone(
+    hooks: Hooks, held: Held, home: Home, user: Path
+) -> None:
+    held(guard(NPM, "deny"))
+    shop, other, linked = user / "shop", user / "other", user / "linked"
+    (shop / ".git" / "worktrees" / "fix").mkdir(parents=True)
+    (shop / "src").mkdir()
+    (user / "fix").mkdir()
+    (user / "fix" / ".git").write_text(f"gitdir: {shop}/.git/worktrees/fix\n")
+    (other / ".git").mkdir(parents=True)
+    linked.symlink_to(shop)
+
+    def is_held(folder: Path) -> bool:
+        return hooks.run("PreToolUse", NAME, payload=call("Bash", folder, command="npm ci")) != b""
+
+    assert is_held(other)  # until the folders are known
+    (home.guards / "roots").write_text(f"{NAME} Bash {shop}\n")
+    (home.guards / "roots").chmod(0o600)
+    inside = (shop, shop / "src", shop / "gone", user / "fix", linked / "src")
+    assert [is_held(folder) for folder in (*inside, other, user)] == [True] * len(inside) + [False, False]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o777])
+def test_a_note_is_for_its_owner_under_any_umask(hooks: Hooks, held: Held, user: Path, umask: int) -> None:
+    held(guard(NPM, "deny"))
+    given = call("Bash", user, command="npm ci")
+    environment = hooks.environment()
+    subprocess.run(
+        hooks.command("PreToolUse", NAME), input=given, env=environment, umask=umask, timeout=GUARD_S, check=True
+    )
+    (note,) = hooks.kept()
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+
+
+def constants(module: str) -> dict[str, object]:
+    """The literal values that a module of the hook, which the package cannot import, gives to names."""
+    statements = ast.parse((LAUNCHER.parent / f"{module}.py").read_text()).body
+    named = [(each.targets[0], each.value) for each in statements if isinstance(each, ast.Assign)]
+    return {
+        target.id: ast.literal_eval(value)
+        for target, value in named
+        if isinstance(target, ast.Name) and isinstance(value, ast.Constant | ast.Tuple) and is_literal(value)
+    }
+
+
+def is_literal(value: ast.expr) -> bool:
+    return all(isinstance(each, ast.Constant | ast.Tuple | ast.Load) for each in ast.walk(value))
+
+
+def test_the_words_that_the_hook_and_the_package_share_are_the_same() -> None:
+    found = constants("guard")
+    assert found["HERE"] == guard_hooks.HERE
+    assert found["TRIAL"] == guard_checks.TRIAL.encode()
+    assert found["ALWAYS"] == ALWAYS.encode()
+    assert found["MAX_FILE_BYTES"] == held_guards.MAX_BYTES
+    assert constants("guard_check")["MAX_GUARDS"] == held_guards.MAX_GUARDS
+
+
+def test_the_hook_knows_the_decision_of_every_mode(hooks: Hooks, held: Held, user: Path) -> None:
+    decided = []
+    for mode in MODES:
+        held(guard(NPM, mode))
+        payload = call("Bash", user, command="npm ci")
+        found = answer(hooks.run("PreToolUse", NAME, payload=payload, CLAUDE_CODE_SESSION_ATTENDED="1"))
+        decided.append(found.get("permissionDecision", "remind"))
+    assert decided == ["ask" if mode == "auto" else mode for mode in MODES]
+    assert set(constants("guard_check")["STRICTEST"]) == set(MODES) - {"auto"}  # type: ignore[call-overload]
 
 
 def test_no_guard_holds_while_memory_is_off_or_for_our_own_calls(

@@ -4,6 +4,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from claude_mem_lite.hook import guard_match, shell_commands
 
@@ -93,11 +95,61 @@ def test_a_push_elsewhere_is_not(line: str, branch: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["git commit -m x", "git add . && git commit", "cd . && git commit", "cd src/.. && git commit"]
+    "line",
+    [
+        "git commit -m x",
+        "git add . && git commit",
+        "cd . && git commit",
+        "cd src/.. && git commit",
+        "git checkout package.json; git commit -m x",
+        "git checkout src/ && git commit -m x",
+        "git checkout src/a.py && git commit -m x",
+        "git checkout '*.go' && git commit -m x",
+    ],
 )
 def test_a_commit_on_the_branch_is_found(line: str) -> None:
     assert found(COMMIT, line, "main")
     assert not found(COMMIT, line, "feature")
+
+
+@pytest.mark.parametrize("name", ["1.x", "release/1.2", "v2", "feature/a", "-b a.py"])
+def test_a_commit_on_a_branch_that_the_line_switched_to_is_not(name: str) -> None:
+    assert not found(COMMIT, f"git checkout {name} && git commit -m x", "main")
+
+
+LOOKING = [f"{lead} {word}" for lead, words in guard_match.LOOKING.items() for word in words.split()]
+
+
+@pytest.mark.parametrize("command", LOOKING)
+def test_a_command_that_only_looks_passes_unless_the_rule_names_it(command: str) -> None:
+    program = command.split()[0]
+    assert not found({"commands": [program]}, f"sudo {command}")
+    assert found({"commands": [command]}, f"sudo {command}")
+    assert found({"commands": [program]}, f"sudo {program} change")
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(("npm ci", "cargo test", "git push --force", "docker compose up -d", "rm -rf build", "pytest -q")),
+    st.sampled_from(("--help", "--version")),
+    st.sampled_from(("{}", "cd web && {}", "sudo {}", "env A=1 {}", "echo $({})", "timeout 5 {} | head")),
+)
+def test_a_question_about_the_program_passes_in_any_spelling(command: str, option: str, form: str) -> None:
+    program = command.split()[0]
+    assert not found({"commands": [program]}, form.format(f"{command} {option}"))
+    assert found({"commands": [program]}, form.format(command))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(("grep x", "grep -v x", "grep -c -i x", "tail -5", "head -n 3", "cat", "grep -e x")),
+    st.sampled_from(("ls | {}", "make 2>&1 | {}", "a | b | {}", "make |& {} | sort", "for x in a; do ls | {}; done")),
+    st.sampled_from(("notes.txt", "src/größe", "'a b'", "*.py")),
+)
+def test_a_filter_passes_only_if_it_names_no_file(command: str, form: str, file: str) -> None:
+    rule = {"commands": ["grep", "tail", "head", "cat"], "excepts": ["<"]}
+    assert not found(rule, form.format(command))
+    assert found(rule, form.format(f"{command} {file}"))
 
 
 @pytest.mark.parametrize(

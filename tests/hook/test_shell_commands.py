@@ -41,6 +41,7 @@ WRAPPERS: tuple[Callable[[str], str], ...] = (
     lambda c: f"sh -c {shlex.quote(c)}",
     lambda c: f"bash -euo pipefail -c {shlex.quote(c)}",
     lambda c: f"eval {shlex.quote(c)}",
+    lambda c: f"gdb -q --args {c}",
 )
 # A command in, a list of commands out.
 LISTS: tuple[Callable[[str], str], ...] = (
@@ -59,6 +60,9 @@ LISTS: tuple[Callable[[str], str], ...] = (
     lambda c: f"bash <<'END_OF_IT'\n{c}\nEND_OF_IT",
     lambda c: f"cat <<'TEXT' > notes\nit's (a text\nTEXT\n{c}",
     lambda c: f"# a comment (it's one\n{c}",
+    lambda c: f"cat <<WORDS > notes\nit's \"$({c}\n)\nWORDS\n",
+    lambda c: f"echo ${{X:-$({c}\n)}}",
+    lambda c: f"coproc X {{ {c}\n}}",
     lambda c: f"git commit -m \"$(cat <<'EOF'\nDon't (\nEOF\n)\" && {c}",
 )
 MENTIONS: tuple[Callable[[str], str], ...] = (
@@ -207,6 +211,13 @@ HOSTILE = (
     "\0",
     "é",
     "tmux 'a b' ",
+    "${$(",
+    "${a:-`",
+    "<<A\n$(",
+    "<<''\n",
+    "$((cat <<A\n",
+    "coproc X { ",
+    "gdb --args ",
 )
 
 

@@ -13,7 +13,7 @@ import pytest
 from claude_mem_lite import __version__, hook_program
 from claude_mem_lite.install.doctor.hook_checks import check_hooks
 from claude_mem_lite.install.hook_config import hook_settings
-from claude_mem_lite.install.interpreter import base_interpreter, link, try_hook, why_unfit
+from claude_mem_lite.install.interpreter import base_interpreter, is_temporary, link, try_hook, why_unfit
 from claude_mem_lite.install.settings_merge import has_ours
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
@@ -523,3 +523,17 @@ def test_an_empty_configuration_folder_is_refused(
     assert run("install", "--config-dir", "") == 2
     assert "the folder is empty text" in capsys.readouterr().err
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("prefix", "expected"),
+    [
+        ("/home/me/.cache/uv/archive-v0/Q2hlY2s", True),
+        ("/home/me/.local/share/pipx/.cache/3b4f5a6c7d8e9f0", True),
+        ("/home/me/.local/share/uv/tools/claude-mem-lite", False),
+        ("/home/me/.local/share/pipx/venvs/claude-mem-lite", False),
+        ("/usr", False),
+    ],
+)
+def test_environments_of_uvx_and_pipx_run_are_temporary(prefix: str, expected: bool) -> None:
+    assert is_temporary(Path(prefix)) is expected

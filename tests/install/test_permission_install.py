@@ -1,9 +1,6 @@
 """The permission for the memory tools: asked by install, written to the settings, taken out again, told by doctor."""
 
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,7 +15,7 @@ from claude_mem_lite.install.targets import target_of
 from claude_mem_lite.paths import Home
 from tests.support.fake_worker import run
 from tests.support.git_repositories import make_checkout
-from tests.support.running import COMMAND
+from tests.support.terminals import at_terminal
 
 FORMS = {
     "missing": None,
@@ -234,22 +231,15 @@ def test_other_agents_have_no_such_rules(option: str, capsys: pytest.CaptureFixt
 
 
 def on_terminal(*arguments: str, answer: str = "") -> str:
-    """Run a command at a real terminal, give one answer to a question, and return all that it showed."""
-    ours, theirs = pty.openpty()
-    shown = b""
-    with subprocess.Popen([COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs) as running:
-        os.close(theirs)
-        while True:
-            try:
-                shown += os.read(ours, 65536)
-            except OSError:  # the other end was closed
-                break
-            if answer and shown.rstrip().endswith(b"[y/N]:"):
-                os.write(ours, f"{answer}\n".encode())
-                answer = ""
-    os.close(ours)
-    assert running.returncode == 0, shown
-    return shown.decode().replace("\r\n", "\n")
+    """Run a command at a real terminal, answer the question about the tools, take the default of other questions, and
+    return all that was shown."""
+    with at_terminal(*arguments) as terminal:
+        place = 0
+        while question := terminal.wait_for_any(("[y/N]: ", "[rules]: ", "[Y/n]: "), place):
+            terminal.type(f"{answer if terminal.shown[:question].endswith('[y/N]: ') else ''}\n")
+            place = question
+        assert terminal.finish() == 0, terminal.shown
+    return terminal.shown
 
 
 def test_on_a_terminal_the_user_is_asked_and_sees_what_is_written_and_where(settings: Path) -> None:

@@ -6,18 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from benchmarks.injection_walk import Listed
 from benchmarks.prompt_speed_asked import Checkouts, all_asked
-from benchmarks.prompts_counting import (
-    Judged,
-    held_out,
-    highest_floor,
-    is_useful,
-    judge,
-    rates,
-    score_floor,
-    with_edits,
-)
+from benchmarks.prompts_floors import held_out, highest_floor, score_floor
 from benchmarks.prompts_raw import RawText
 from benchmarks.silence import Heard, Prompt, hearing_figures, own_prompts, silence_figures
 from benchmarks.silent_prompts import REAL
@@ -25,12 +15,14 @@ from benchmarks.synthetic import HUGE_PROJECT, SMALL_PROJECT, Language, project_
 from benchmarks.transcripts import RawTurn
 
 from claude_mem_lite.code.git.project_identity import find_location
+from claude_mem_lite.evaluation.prompt_use import JudgedPrompt, is_useful, judge, rates, with_edits
+from claude_mem_lite.evaluation.recording import ListedSession
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 
 
-def session(id_: str, hours: int, *files: str) -> Listed:
-    return Listed(id_, START + timedelta(hours=hours), frozenset(files))
+def session(id_: str, hours: int, *files: str) -> ListedSession:
+    return ListedSession(id_, START + timedelta(hours=hours), frozenset(files))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +35,7 @@ def session(id_: str, hours: int, *files: str) -> Listed:
     ],
     ids=["earlier and a common file", "earlier and no common file", "later", "earlier without files"],
 )
-def test_an_item_is_of_use_when_an_earlier_session_touched_a_common_file(other: Listed, expected: bool) -> None:
+def test_an_item_is_of_use_when_an_earlier_session_touched_a_common_file(other: ListedSession, expected: bool) -> None:
     now = session("now", 1, "a.py", "c.py")
     assert is_useful(now, other.id, {"now": now, other.id: other}) is expected
 
@@ -51,14 +43,18 @@ def test_an_item_is_of_use_when_an_earlier_session_touched_a_common_file(other: 
 def test_an_item_of_the_same_session_does_not_count_and_one_of_no_session_is_of_no_use() -> None:
     now, before = session("now", 1, "a.py"), session("before", 0, "a.py")
     known = {"now": now, "before": before}
-    assert judge(now, True, ["before", "now", ""], known) == Judged("now", True, (True, False))
-    assert judge(now, False, ["now"], known) == Judged("now", False, ())
+    assert judge(now, True, ["before", "now", ""], known) == JudgedPrompt("now", True, (True, False))
+    assert judge(now, False, ["now"], known) == JudgedPrompt("now", False, ())
 
 
 def test_precision_is_over_items_and_the_share_over_prompts() -> None:
-    judged = [Judged("a", True, (True, True, False)), Judged("a", True, ()), Judged("b", False, (False,))]
+    judged = [
+        JudgedPrompt("a", True, (True, True, False)),
+        JudgedPrompt("a", True, ()),
+        JudgedPrompt("b", False, (False,)),
+    ]
     measured = rates(judged)
-    assert (measured.prompts, measured.spoke, measured.items, measured.useful) == (3, 2, 4, 2)
+    assert (measured.prompts, measured.answered, measured.items, measured.useful) == (3, 2, 4, 2)
     assert (round(measured.share, 3), measured.precision) == (0.667, 0.5)
     assert rates(with_edits(judged, True)).precision == 2 / 3
     assert rates(with_edits(judged, False)).precision == 0.0
@@ -68,14 +64,14 @@ def test_precision_is_over_items_and_the_share_over_prompts() -> None:
 def test_the_interval_is_wide_when_few_sessions_have_many_prompts() -> None:
     drawn = random.Random(3)
     useful = [drawn.random() < 0.7 for _ in range(400)]
-    apart = rates([Judged(str(number), True, (one,)) for number, one in enumerate(useful)])
-    together = rates([Judged(str(one), True, (one,)) for one in useful])
+    apart = rates([JudgedPrompt(str(number), True, (one,)) for number, one in enumerate(useful)])
+    together = rates([JudgedPrompt(str(one), True, (one,)) for one in useful])
     assert apart.low < apart.precision < apart.high
     assert together.high - together.low > 3 * (apart.high - apart.low)
 
 
 def test_nothing_given_is_no_precision_and_no_error() -> None:
-    measured = rates([Judged("a", True, ()), Judged("b", True, ())])
+    measured = rates([JudgedPrompt("a", True, ()), JudgedPrompt("b", True, ())])
     assert (measured.share, measured.precision, measured.low, measured.high) == (0.0, 0.0, 0.0, 0.0)
     assert rates([]).share == 0.0
 
@@ -139,12 +135,12 @@ def test_the_same_is_asked_each_time_and_half_of_it_in_each_project(tmp_path: Pa
 
 def test_a_floor_is_chosen_by_the_other_sessions() -> None:
     """The loud one speaks at both floors, so the quiet one is judged at the high one, and the other way round."""
-    low = [Judged("loud", True, (True, False)), Judged("quiet", True, (False,))]
-    high = [Judged("loud", True, (True,)), Judged("quiet", True, ())]
+    low = [JudgedPrompt("loud", True, (True, False)), JudgedPrompt("quiet", True, (False,))]
+    high = [JudgedPrompt("loud", True, (True,)), JudgedPrompt("quiet", True, ())]
     kept = held_out([low, high], [1.0, 2.0], 0.5, folds=2)
-    assert kept == [Judged("loud", True, (True, False)), Judged("quiet", True, ())]
+    assert kept == [JudgedPrompt("loud", True, (True, False)), JudgedPrompt("quiet", True, ())]
 
 
 def test_where_the_others_choose_no_floor_nothing_is_judged() -> None:
-    silent = [Judged("a", True, ()), Judged("b", True, ())]
+    silent = [JudgedPrompt("a", True, ()), JudgedPrompt("b", True, ())]
     assert held_out([silent], [1.0], 0.5, folds=2) == []

@@ -67,7 +67,9 @@ def test_a_proposal_is_listed_with_its_replay_and_accepted_in_a_mode(
     guard = propose(machine, project)
     html = shown(page, "/guards")
     assert "Proposed, not in force" in html
-    assert "would have fired 0 times" in html
+    assert "no earlier session to try it on" in html
+    assert "would have fired" not in html
+    assert "ask or remind · " in html
     do(page, "accept_guard", id=guard["id"], mode="deny")
     assert [(one["status"], one["mode"]) for one in listed(machine)] == [("active", "deny")]
     assert "In force" in shown(page, "/guards?only=list")
@@ -94,6 +96,26 @@ def test_a_decision_on_the_page_puts_the_hook_into_the_settings_and_takes_it_out
     assert not settings.exists()
 
 
+def test_a_guard_that_does_not_hold_says_why(machine: Machine, page: TestClient, project: Path) -> None:
+    guard = propose(machine, project)
+    do(page, "accept_guard", id=guard["id"])
+    machine.home.off_switch.touch()
+    for path in ("/guards", f"/guards/{guard['id']}"):
+        html = shown(page, path)
+        assert "Accepted, but not in force" in html
+        assert "claude-mem-lite on" in html
+
+
+def test_a_guard_whose_hook_cannot_be_placed_is_stored_and_says_why(
+    machine: Machine, page: TestClient, project: Path
+) -> None:
+    guard = propose(machine, project)
+    (project / ".claude").mkdir()
+    (project / ".claude" / LOCAL_NAME).write_text("{ broken")
+    message = do(page, "accept_guard", id=guard["id"])["message"]
+    assert message.startswith("Stored. But the hook could not be changed")
+
+
 def test_a_guard_is_paused_resumed_and_dismissed_on_the_page(machine: Machine, page: TestClient, project: Path) -> None:
     guard = propose(machine, project)
     do(page, "accept_guard", id=guard["id"])
@@ -106,3 +128,16 @@ def test_a_guard_is_paused_resumed_and_dismissed_on_the_page(machine: Machine, p
     assert other["status"] == "active"
     do(page, "dismiss_guard", id=proposed["id"])
     assert [one["id"] for one in listed(machine)] == [guard["id"]]
+
+
+def test_a_guard_of_a_folder_without_sessions_has_its_hook_back_when_resumed_on_the_page(
+    machine: Machine, page: TestClient, project: Path
+) -> None:
+    run_here(machine, "install", cwd=project)
+    run_here(machine, "guards", "add", "use pnpm, not npm", cwd=project)
+    settings = project / ".claude" / LOCAL_NAME
+    guard = listed(machine)[0]
+    do(page, "pause_guard", id=guard["id"])
+    assert not settings.exists()
+    do(page, "resume_guard", id=guard["id"])
+    assert "PreToolUse" in json.loads(settings.read_text())["hooks"]

@@ -15,7 +15,6 @@ import pytest
 
 from claude_mem_lite import held_guards
 from claude_mem_lite.cli import completion_values
-from claude_mem_lite.guards import guards_file
 from tests.support.past_sessions import PastSession
 from tests.support.running import Json, Machine, leave, payload, spool_name, wait_until
 from tests.worker.commands import run_here
@@ -67,14 +66,13 @@ class Guarded:
         return self.only()
 
     def held(self) -> Sequence[str]:
-        """The ids of the guards that the hook reads."""
-        project = self.machine.get(f"/api/guards/hooks?cwd={self.root}")["project"]
-        path = guards_file.path_of(self.machine.home, project)
-        return [json.loads(line)["id"] for line in path.read_text().splitlines()[1:]] if path.exists() else []
+        """The ids of the guards that hooks read."""
+        home = self.machine.home
+        return sorted({guard.id for name in held_guards.names(home) for guard in held_guards.read(home, name)})
 
     def before_call(self, given: Json) -> Json:
         """What the hook of the guards answers to a call."""
-        project = self.machine.get(f"/api/guards/hooks?cwd={self.root}")["project"]
+        project = str(self.only()["project"])
         done = subprocess.run(
             [*self.machine.hook_command("PreToolUse"), held_guards.name_of(project)],
             input=json.dumps(given).encode(),
@@ -255,9 +253,57 @@ def test_a_guard_whose_hook_cannot_be_placed_tells_that_calls_may_pass(guarded: 
     settings = guarded.work.root / ".claude" / "settings.local.json"
     settings.parent.mkdir()
     settings.write_text("{ broken")
-    told = guarded.run("add", "use pnpm, not npm")
+    told = guarded.run("add", "use pnpm, not npm", status=1)
+    assert told.startswith("Stored: ")
     assert "calls there may pass unchecked" in told
     assert "next session" not in told
+    assert guarded.only()["status"] == "active"
+    assert "Accepted, but not in force:" in guarded.run()
+
+
+def test_a_guard_that_is_resumed_before_any_session_has_its_hook(guarded: Guarded, tmp_path: Path) -> None:
+    folder = tmp_path / "fresh"
+    folder.mkdir()
+    settings = folder / ".claude" / "settings.local.json"
+    run_here(guarded.machine, "guards", "add", "use pnpm, not npm", cwd=folder)
+    (guard,) = guarded.machine.get(f"/api/guards?cwd={folder}")["guards"]
+    run_here(guarded.machine, "guards", "pause", guard["id"], cwd=folder)
+    assert not settings.exists()
+    run_here(guarded.machine, "guards", "resume", guard["id"], cwd=folder)
+    assert "PreToolUse" in settings.read_text()
+
+
+def test_a_guard_that_is_changed_from_another_project_leaves_that_project_alone(
+    guarded: Guarded, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    guarded.run("add", "use pnpm, not npm")
+    id_ = str(guarded.only()["id"])
+    run_here(guarded.machine, "guards", "accept", id_, "--mode", "deny", cwd=other)
+    assert guarded.only()["mode"] == "deny"
+    assert not (other / ".claude").exists()
+
+
+def test_guards_are_listed_as_not_in_force_while_memory_is_off(guarded: Guarded) -> None:
+    guarded.run("add", "use pnpm, not npm")
+    assert "In force:" in guarded.run()
+    guarded.machine.home.off_switch.touch()
+    for told in (guarded.run(), guarded.run("show", guarded.only()["id"])):
+        assert "Accepted, but not in force" in told
+        assert "claude-mem-lite on" in told
+        assert "In force" not in told
+
+
+def test_guards_are_listed_as_not_in_force_after_an_uninstall(guarded: Guarded) -> None:
+    run_here(guarded.machine, "install", cwd=guarded.root)
+    guarded.run("add", "use pnpm, not npm")
+    run_here(guarded.machine, "uninstall", cwd=guarded.root)
+    told = guarded.run()
+    assert "Accepted, but not in force:" in told
+    assert "claude-mem-lite install" in told
+    run_here(guarded.machine, "install", cwd=guarded.root)
+    assert "In force:" in guarded.run()
 
 
 def test_a_guard_by_a_sentence_that_names_nothing_is_refused_with_the_way_out(guarded: Guarded) -> None:
@@ -297,8 +343,9 @@ def test_the_list_and_one_guard_are_shown_with_their_figures(guarded: Guarded) -
     guarded.remember("Use pnpm, not npm")
     guarded.replayed()
     id_ = guarded.only()["id"]
-    assert "would never have fired" in guarded.run()
+    assert "no earlier session to try it on" in guarded.run()
     shown = guarded.run("show", id_)
+    assert "so there is nothing to try it on" in shown
     assert all(words in shown for words in ("fires when a call runs `npm`", "Use pnpm, not npm", "Replay", "Ledger"))
 
 
@@ -460,7 +507,7 @@ def test_a_note_of_another_agent_is_a_firing_too(guarded: Guarded) -> None:
 def test_a_merged_project_keeps_its_guards_under_the_name_that_its_hooks_know(guarded: Guarded, tmp_path: Path) -> None:
     guarded.remember("Use pnpm, not npm")
     id_ = guarded.accept()
-    former = guarded.machine.get(f"/api/guards/hooks?cwd={guarded.root}")["project"]
+    former = str(guarded.only()["project"])
     other = tmp_path / "other"
     other.mkdir()
     guarded.machine.post("/api/memories", {"kind": "rule", "text": "Write short sentences", "cwd": str(other)})

@@ -43,6 +43,8 @@ _ADAPTERS: Mapping[str, _Adapter] = {
     "copilot": _Adapter(copilot.adapt, copilot.TRIGGERS, copilot.answer, in_claude_form=False),
 }
 NAMES = (CLAUDE_CODE, *_ADAPTERS)
+IMPORTED = ("codex", "copilot", "gemini", "opencode")
+"""Other agents whose stored sessions can be imported; opencode has no hooks."""
 
 
 def sender(name: str, payload: JsonObject) -> str:
@@ -66,7 +68,9 @@ def is_foreign(name: str, agent: str) -> bool:
 
 def adapted(name: str, payload: JsonObject) -> tuple[JsonObject, ...]:
     """Return a hook's payload in Claude Code's form: at least one payload, several for several tool calls. The field
-    `agent` is set by this function; an incoming `agent` is dropped."""
+    `agent` is set by this function; an incoming `agent` is dropped, except in an import, which adapts by itself."""
+    if is_past(name) and text(payload.get("agent")) in IMPORTED:
+        return (payload,)
     payload = {key: value for key, value in payload.items() if key != "agent"}
     agent = sender(name, payload)
     if agent == CLAUDE_CODE:

@@ -1,18 +1,17 @@
 """Builders of payloads in Claude Code's form, for the adapters. Input is untrusted."""
 
-import json
 import os
 import shlex
 from collections.abc import Sequence
 
-from claude_mem_lite.models import JsonObject, JsonValue, text
+from claude_mem_lite.models import JsonObject, JsonValue, load_json, text
 
 
 def fields(value: JsonValue) -> JsonObject:
     """Return an object, also from JSON in a string; {} for any other value."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
-            value = json.loads(value)
+            value = load_json(value)
         except (ValueError, RecursionError):
             return {}
     return value if isinstance(value, dict) else {}

@@ -181,10 +181,8 @@ def retire(id_: str, reason: str, as_json: bool) -> None:
     if as_json:
         print_json(memory.raw)
         return
-    click.echo(
-        f"Retired {plain(memory.id)}: {one_line(plain(memory.title))}\n"
-        f"`claude-mem-lite confirm {plain(memory.id)}` brings it back."
-    )
+    title = f": {one_line(plain(memory.title))}" if memory.title else ""
+    click.echo(f"Retired {plain(memory.id)}{title}\n`claude-mem-lite confirm {plain(memory.id)}` brings it back.")
     print_left_replaced(memory)
 
 

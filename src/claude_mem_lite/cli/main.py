@@ -50,7 +50,15 @@ SECTIONS = {
             f"{_HERE}.context", "context", "Print the context that a new session or a prompt would get."
         ),
         "receipts": LazyCommand(f"{_HERE}.receipts", "receipts", "Show the texts given to sessions, and their use."),
-        "stats": LazyCommand(f"{_HERE}.stats", "stats", "Show what is stored, given, used and spent."),
+        "stats": LazyCommand(f"{_HERE}.figures.stats", "stats", "Show what is stored, given, used and spent."),
+        "eval": LazyCommand(
+            f"{_HERE}.figures.evaluation", "evaluate", "Measure on your own sessions how much memory helps."
+        ),
+        "experiment": LazyCommand(
+            f"{_HERE}.figures.experiment",
+            "experiment",
+            "Find out whether memories help you, with some sessions without them.",
+        ),
         "code": LazyCommand(f"{_HERE}.code", "code", "Find definitions, callers and callees in your code."),
         "ui": LazyCommand(f"{_HERE}.serve", "ui", "See, search and correct all memories in your browser."),
     },

@@ -8,6 +8,7 @@ a program that removes the mark."""
 import difflib
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -233,7 +234,8 @@ def absolute_path(path: Path) -> str:
 
 def connect() -> Client:
     """Return a client of a running worker; start a worker if necessary."""
-    return ensure_worker(chosen_home())
+    agent = asking_agent("")
+    return replace(ensure_worker(chosen_home()), agent_session=agent.session if agent else None)
 
 
 def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False, why: str = "") -> Client:

@@ -115,12 +115,14 @@ def progress(
 
 def _lines(what: str, total: int, clock: Callable[[], float]) -> Advance:
     printed_at = clock()
+    printed = 0
 
     def advance(done: int) -> None:
-        nonlocal printed_at
-        if clock() - printed_at >= LINE_EVERY_S and done < total:
-            printed_at = clock()
-            click.echo(f"{what}: {done * 100 // total}% done", err=True)
+        nonlocal printed_at, printed
+        percent = done * 100 // max(total, 1)
+        if clock() - printed_at >= LINE_EVERY_S and done < total and percent != printed:
+            printed_at, printed = clock(), percent
+            click.echo(f"{what}: {percent}% done", err=True)
 
     return advance
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
+from claude_mem_lite.cli.figures.stats import print_rates
 from claude_mem_lite.cli.options import (
     all_projects_option,
     connect_to_find,
@@ -16,7 +17,6 @@ from claude_mem_lite.cli.options import (
 )
 from claude_mem_lite.cli.output import Column, bold, dim, plain, print_json, print_table
 from claude_mem_lite.cli.records import names_of_projects
-from claude_mem_lite.cli.stats import print_rates
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import OUTCOMES
 from claude_mem_lite.responses.analytics import ShownReceipt, ShownReceiptItem

@@ -23,7 +23,7 @@ from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.records import kind_and_status, print_left_replaced, print_relations, scope_label
 from claude_mem_lite.client.client import Client
-from claude_mem_lite.errors import NotFound
+from claude_mem_lite.errors import ControlSession, NotFound
 from claude_mem_lite.models import KINDS
 from claude_mem_lite.paths import current_folder
 from claude_mem_lite.responses.memories import MemoryRecord, RememberedMemory, SavedMemory
@@ -224,10 +224,10 @@ def _question(client: Client, ids: Sequence[str], session: str | None, project: 
 
 
 def _record(client: Client, given: str) -> Record | None:
-    """Return a memory or a turn before it is forgotten; None for an unknown id."""
+    """Return a memory or a turn before it is forgotten; None for an unknown id, and for an agent without memories."""
     try:
         return client.record(given)
-    except NotFound:
+    except (NotFound, ControlSession):
         return None
 
 

@@ -145,10 +145,16 @@ def _lines(home: Home, health: Health, errors: int) -> Sequence[tuple[str, str]]
         *_composer(health),
         ("sessions", str(health.sessions)),
         ("model", _model(health)),
+        *_experiment(health),
         ("context", f"last given {ago(health.last_context_at, now)}"),
         *_backups(health, now),
         ("data", str(home.root)),
     ]
+
+
+def _experiment(health: Health) -> Sequence[tuple[str, str]]:
+    share = f"about {health.experiment:.0%} of new sessions get no memories (`claude-mem-lite experiment`)"
+    return [("experiment", share)] if health.experiment else []
 
 
 def _nothing(home: Home) -> JsonObject:

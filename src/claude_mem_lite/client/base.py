@@ -18,6 +18,7 @@ from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.errors import (
     Ambiguous,
     CommandNotAccepted,
+    ControlSession,
     MemoryLiteError,
     NotFound,
     WorkerEnded,
@@ -34,6 +35,7 @@ MAX_SOCKET_PATH_LENGTH = 103
 _REFUSALS: dict[str, type[MemoryLiteError]] = {
     "not_found": NotFound,
     "ambiguous": Ambiguous,
+    "control_session": ControlSession,
     "ended": WorkerEnded,
     "not_accepted": CommandNotAccepted,
     "damaged": WorkerEnded,
@@ -49,6 +51,7 @@ def request(
     query: Sequence[tuple[str, str]] = (),
     body: JsonObject | None = None,
     timeout_s: float = 30.0,
+    agent_session: str | None = None,
 ) -> JsonObject:
     """Send a request to the worker on socket `path`, and return the JSON object of the response. Never starts a worker
     and never retries.
@@ -59,6 +62,8 @@ def request(
     address = f"{target}?{urlencode(query, errors='replace')}" if query else target
     payload = None if body is None else json.dumps(body).encode()
     headers = {} if payload is None else {"Content-Type": "application/json"}
+    if agent_session is not None:
+        headers["X-Agent-Session"] = quoted(agent_session)
     try:
         connection.request(method, address, body=payload, headers=headers)
         response = connection.getresponse()
@@ -144,9 +149,12 @@ class BaseClient:
     """Deadline of all calls together."""
     next_worker: Callable[[], object] | None = None
     """Starts the next worker when the present one ends; None if the caller does so."""
+    agent_session: str | None = None
+    """Session that the client of an agent names, '' if it names none; None if no agent asks."""
 
     def _get(self, target: str, query: Sequence[tuple[str, str]] = (), *, timeout_s: float = 30.0) -> JsonObject:
-        return request(self.home.socket, "GET", target, query=query, timeout_s=self._patience(timeout_s))
+        wait_s = self._patience(timeout_s)
+        return request(self.home.socket, "GET", target, query=query, timeout_s=wait_s, agent_session=self.agent_session)
 
     def _post(self, target: str, body: JsonObject, *, timeout_s: float = 30.0) -> JsonObject:
         return self._send("POST", target, body, timeout_s)
@@ -159,7 +167,10 @@ class BaseClient:
     ) -> JsonObject:
         """Send a request; repeat it, up to `workers` times, if a worker ends before accepting the request."""
         try:
-            return request(self.home.socket, method, target, body=body, timeout_s=self._patience(timeout_s))
+            wait_s = self._patience(timeout_s)
+            return request(
+                self.home.socket, method, target, body=body, timeout_s=wait_s, agent_session=self.agent_session
+            )
         except CommandNotAccepted:
             if self.next_worker is None or workers <= 1:
                 raise

@@ -53,7 +53,9 @@ class GuardCalls(BaseClient):
         }
         return read(responses.guards.GuardChange, self._post("/api/guards/add", body))
 
-    def change_guard(self, id_: str, change: str, *, mode: str | None = None) -> responses.guards.GuardChange:
+    def change_guard(
+        self, id_: str, change: str, *, mode: str | None = None, cwd: str = ""
+    ) -> responses.guards.GuardChange:
         """Accept, dismiss, pause, resume or remove a guard, or say that its last firing was wrong."""
-        body: JsonObject = {"id": id_, "change": change, "mode": mode}
+        body: JsonObject = {"id": id_, "change": change, "mode": mode, "cwd": cwd}
         return read(responses.guards.GuardChange, self._post("/api/guards/change", body))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from claude_mem_lite.responses import analytics as analytics
     from claude_mem_lite.responses import code as code
     from claude_mem_lite.responses import context as context
+    from claude_mem_lite.responses import experiment as experiment
     from claude_mem_lite.responses import feed as feed
     from claude_mem_lite.responses import guards as guards
     from claude_mem_lite.responses import imports as imports

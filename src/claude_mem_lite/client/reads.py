@@ -137,6 +137,10 @@ class MemoryReads(BaseClient):
         """Return statistics of all projects over the last days."""
         return read(responses.analytics.Stats, self._get("/api/stats", query_of(days=days)))
 
+    def experiment(self, where: Where) -> responses.experiment.Experiment:
+        """Return the user's experiment in a project or in all."""
+        return read(responses.experiment.Experiment, self._get("/api/experiment", where.as_query()))
+
     def changes(self) -> responses.feed.ChangeCounts:
         """Return counters of memory.db and of the inbox that move with every change."""
         return from_json(responses.feed.ChangeCounts, self._get("/api/changes", timeout_s=PROBE_TIMEOUT_S))

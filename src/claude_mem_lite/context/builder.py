@@ -17,6 +17,7 @@ from claude_mem_lite.context.selection import LayerSelection, layer_lines, selec
 from claude_mem_lite.context.value_selection import NOT_WORTH_IT, select_by_value
 from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.models import ReceiptItem
+from claude_mem_lite.store import memories
 
 _NEVER_EMPTY_FROM = 300
 _SHARE_OF_DETECTION = 0.4
@@ -105,6 +106,8 @@ def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset:
     began = time.perf_counter()
     setting = _detect_setting(connect, request) if preset.layers else _UNKNOWN
     candidates = _candidates_of(connect, request, setting, preset.layers)
+    if request.pinned_only:
+        candidates = _pinned(connect, candidates)
 
     def assemble(selections: Sequence[LayerSelection]) -> str:
         return _assemble(selections, request)
@@ -114,7 +117,7 @@ def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset:
     else:
         selections = select_by_share(candidates, budget_tokens, assemble)
     is_empty = not any(selection.selected for selection in selections)
-    if is_empty and preset.layers and budget_tokens >= _NEVER_EMPTY_FROM:
+    if is_empty and preset.layers and not request.pinned_only and budget_tokens >= _NEVER_EMPTY_FROM:
         # The preset may select nothing although sessions exist: a few lines about them are better than no context.
         others = [result for result in candidates if result.layer.name not in _LAST_NAMES]
         last = _last_resort(connect, request, setting, candidates)
@@ -170,6 +173,20 @@ def _candidates_of(
     return [
         replace(result, items=[replace(item, line=render.without_root(item.line, root)) for item in result.items])
         for result in run_layers(connect, request, setting, layers)
+    ]
+
+
+def _pinned(connect: Connect, layers: Sequence[LayerCandidates]) -> list[LayerCandidates]:
+    """Return the candidates that are memories pinned by the user, each without the memories beside it."""
+    ids = [item.memory for candidates in layers for item in candidates.items if item.memory]
+    with closing(connect()) as db:
+        pinned = memories.pinned_among(db, ids)
+    return [
+        replace(
+            candidates,
+            items=[replace(item, covers=(), with_next=False) for item in candidates.items if item.memory in pinned],
+        )
+        for candidates in layers
     ]
 
 

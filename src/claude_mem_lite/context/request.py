@@ -35,6 +35,8 @@ class ContextRequest:
     """Keeps left-out candidates with a reason, which doubles the time."""
     may_save: bool = False
     """Permission of the agent to save unasked; adds a line about when to save."""
+    pinned_only: bool = False
+    """Leaves out all that the user has not pinned, for sessions that take part in an experiment."""
     deadline: Deadline = NEVER
     """Limit of the caller; a layer that takes longer is left out."""
     limits: Limits = LIMITS

@@ -2,6 +2,7 @@
 
 import sqlite3
 
+from claude_mem_lite.db.experiment_schema import m026_experiment, m027_outcome_places
 from claude_mem_lite.db.guard_schema import m025_guards
 from claude_mem_lite.db.memory_schema_first import FIRST_STEPS
 from claude_mem_lite.db.team_schema import m021_team, m022_team_id, m023_team_remarks, m024_own_titles
@@ -311,4 +312,6 @@ STEPS = (
     m023_team_remarks,
     m024_own_titles,
     m025_guards,
+    m026_experiment,
+    m027_outcome_places,
 )

@@ -3,14 +3,15 @@
 The commands come from the inbox. Each describes its guard, so that recovery can replay it; a repeated command changes
 nothing."""
 
+import os
 import sqlite3
 from dataclasses import replace
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.event_names import time_of
+from claude_mem_lite.guard_modes import MODES, Mode
 from claude_mem_lite.guards.guard import (
-    MODES,
     Example,
     Guard,
     Proposal,
@@ -25,9 +26,9 @@ from claude_mem_lite.guards.rule import Rule
 from claude_mem_lite.hook.guard_match import EDIT_TOOLS
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.store import guard_ledger, guards, tombstones
-from claude_mem_lite.store.guards import Mode, Status, StoredGuard
+from claude_mem_lite.store.guards import Status, StoredGuard
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.store.projects import marks
+from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.timestamps import time_to_text
 
 ADD, ACCEPT, DISMISS, PAUSE, RESUME, REMOVE, FALSE = (
@@ -150,6 +151,7 @@ def _add(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
     proposal = proposal_from_json(given if isinstance(given, dict) else {})
     project = marks.current_id(db, text(payload.get("project")))
     at = time_to_text(time_of(name))
+    _note_folder(name, project, text(payload.get("folder")), db)
     known = guards.with_rule(db, project, rule_to_text(proposal.rule))
     if known is not None:  # the user's word about a rule that was proposed, or dismissed
         mode = _mode(payload) or known.mode
@@ -162,6 +164,13 @@ def _add(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
     row = row_of_proposal(proposal, short_id(name), project, "", at, "active", _mode(payload) or "auto")
     guards.put(db, row)
     return row.id
+
+
+def _note_folder(name: str, project: str, folder: str, db: sqlite3.Connection) -> None:
+    """Record the folder of a new guard as one of its project: the hook goes there again when the guard is resumed."""
+    location = lookup.locate(db, folder) if folder and os.path.isdir(folder) else None
+    if location is not None and location.project == project:
+        marks.note(db, location, time_of(name))
 
 
 def _guard(payload: JsonObject, db: sqlite3.Connection) -> StoredGuard:

@@ -2,14 +2,11 @@
 
 import json
 from dataclasses import dataclass
-from typing import get_args
 
+from claude_mem_lite.guard_modes import Mode
 from claude_mem_lite.guards.rule import Rule, rule_from_json
 from claude_mem_lite.models import JsonObject, load_json, text
-from claude_mem_lite.store.guards import Mode, Status, StoredGuard
-
-MODES: tuple[Mode, ...] = get_args(Mode)
-"""`auto` asks in interactive sessions and reminds in others."""
+from claude_mem_lite.store.guards import Status, StoredGuard
 
 
 @dataclass(frozen=True, slots=True)

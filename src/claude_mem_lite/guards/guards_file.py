@@ -60,6 +60,7 @@ def _as_json(guard: Guard) -> JsonObject:
         "date": guard.created_at[:10],
         "reason": " ".join(guard.reason.split())[:_MAX_REASON_LENGTH],
         "instead": " ".join(guard.instead.split())[:_MAX_INSTEAD_LENGTH],
+        "tools": list(guard.rule.tools),
         "rule": guard.rule.to_json(),
         "fires_on": {"tool": guard.fires_on.tool, "text": guard.fires_on.text},
         "passes_on": {"tool": guard.passes_on.tool, "text": guard.passes_on.text},

@@ -84,14 +84,14 @@ def judge_turn(
     db: sqlite3.Connection,
     project: str,
     session: str,
+    firings: Sequence[Firing],
     calls: Sequence[TurnCall],
     refused: Sequence[TurnCall],
     now: datetime,
-) -> list[str]:
-    """Decide the open firings of a session at the end of a turn, and count the turn's occasions; return the guards that
-    were paused. Runs inside the caller's transaction. `refused` are calls that did not run, as far as they are
+) -> None:
+    """Decide the open firings of a session at the end of a turn, count the turn's occasions, and pause guards that were
+    overridden too often. Runs inside the caller's transaction. `refused` are calls that did not run, as far as they are
     known."""
-    firings = guard_ledger.open_in(db, session)
     fired: dict[str, int] = {}
     for firing in firings:
         row = guards.find(db, firing.guard)
@@ -103,7 +103,8 @@ def judge_turn(
         guard = guard_from_row(row)
         if guard.id in fired or any(is_alternative(guard, one.call) for one in calls):
             guard_ledger.note_occasion(db, guard.id, session, at, fired.get(guard.id, 0))
-    return [guard for guard in fired if _pause_if_overridden(db, guard, now)]
+    for guard_id in fired:
+        _pause_if_overridden(db, guard_id, now)
 
 
 def judge(
@@ -201,12 +202,10 @@ def _runs_script(command: str, written: Call, guard: Guard) -> bool:
     )
 
 
-def _pause_if_overridden(db: sqlite3.Connection, id_: str, now: datetime) -> bool:
+def _pause_if_overridden(db: sqlite3.Connection, id_: str, now: datetime) -> None:
     row = guards.find(db, id_)
     if row is None or row.status != "active":
-        return False
+        return
     last = guard_ledger.last_outcomes(db, id_, row.changed_at, MAX_OVERRIDDEN)
-    if len(last) < MAX_OVERRIDDEN or set(last) != {"overridden"}:
-        return False
-    guards.pause(db, row, PAUSED, time_to_text(now))
-    return True
+    if len(last) == MAX_OVERRIDDEN and set(last) == {"overridden"}:
+        guards.pause(db, row, PAUSED, time_to_text(now))

@@ -30,6 +30,7 @@ _ARTICLE = lazy(r"(?i)^(?:(?:the|any|a|an|our|your|plain|bare|raw|direct|to|syst
 _AFTER = lazy(
     r"(?i)(?:[\s,]+(?:directly|manually|by hand|ever|again|any ?more|any longer|here|anywhere|at all|please|yourself"
     r"|instead|in this (?:repo|project|codebase|repository|code base)|in the (?:repo|project|codebase)|period"
+    r"|from now on"
     r"|for this (?:repo|project)|under any circumstances|for anything|on your own|mehr|hier|in diesem (?:projekt|repo)"
     r"|direkt|bitte|one-liners?|commands?|itself|everywhere|to any branch(?:es)?))+$"
 )

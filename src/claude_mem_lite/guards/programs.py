@@ -21,7 +21,7 @@ PROGRAMS = _words(
     systemctl crontab nohup tmux make gmake python python3 node ruby php java javac go find cat head tail less more ls
     tree echo tee cp mv touch ln open vim vi nano emacs swift xcodebuild pod flutter dart adb kotlinc ktlint stack
     cabal elm zig nix task pre-commit husky lint-staged changeset semantic-release twine goreleaser ko skaffold tilt
-    sam cdk serverless sls"""
+    sam cdk serverless sls gofumpt"""
 )
 # Names that also mean a language, a thing or a deed: they need backticks, a word behind them or a rival.
 AMBIGUOUS = _words(
@@ -37,8 +37,10 @@ SUBCOMMANDS = {
     "pnpm": "install i add run test start publish audit update remove link exec dlx",
     "yarn": "install add run test start publish upgrade remove link dlx",
     "bun": "install add run test start publish update remove x build",
+    "npm audit": "fix",
     "pip": "install uninstall freeze",
-    "uv": "pip add sync run lock remove tool",
+    "ruff": "format check",
+    "uv": "pip add sync run lock remove tool venv",
     "poetry": "install add run lock update remove publish",
     "cargo": "build test run check clippy fmt publish install add clean fix bench nextest doc update",
     "go": "build test run get install mod vet fmt generate clean work tool",
@@ -217,7 +219,11 @@ HARMLESS = {
     "git remote": ("git remote -v", "git remote get-url"),
     "git submodule": ("git submodule status",),
 }
-COMPILING_TESTS = ("go test -c", "cargo test --no-run", "pytest --collect-only", "pytest --co")
+# Uses of a reading program that no tool of the agent stands for: following a file that grows, and single bytes.
+NOT_READING = {
+    "tail": ("tail -f", "tail -F", "tail --follow", "tail -c"),
+    "head": ("head -c",),
+}
 # Folders to which files are added as a matter of course: a rule against editing means the files that are there.
 GROWING_FOLDERS = ("migrations", "migration", "migrate", "changelogs", "changesets", ".changeset", "snapshots")
 # Tools of the agent, with the commands that they stand for; the commands pass within a pipeline.

@@ -16,8 +16,9 @@ from claude_mem_lite.guards.named_things import (
     trimmed,
     without_end,
 )
-from claude_mem_lite.guards.programs import COMPILING_TESTS, GROWING_FOLDERS, HARMLESS, PROGRAMS, TEST_RUNNERS
+from claude_mem_lite.guards.programs import GROWING_FOLDERS, HARMLESS, NOT_READING, PROGRAMS, TEST_RUNNERS
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
+from claude_mem_lite.hook.guard_match import FILTERING, FILTERS, LINKED
 from claude_mem_lite.knowledge.claims.claim_patterns import FORMS
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import STOPWORDS, one_line
@@ -64,7 +65,7 @@ _RUN += r"|type|try)"
 _SEPARATOR = (
     r"(?:\s*[,;.:–—]+\s*|\s+-+\s+|\s+)(?:but\s+|and\s+)?(?:please\s+|always\s+|just\s+|only\s+|rather\s+|we\s+)*"
 )
-_TAKE = r"(?:use|run|using|go with|prefer|call|do|stick to|stick with|import)\s+"
+_TAKE = r"(?:use|run|using|go with|prefer|call|do|stick to|stick with|go through|import)\s+"
 _TOUCH = r"(?:touch|touching|mess with|write to|write in|writing to|create files in|add files to|put files in"
 _TOUCH += r"|put anything in|add anything to)"
 _EDIT = r"(?:edit|modify|change|alter|overwrite|update|hand-edit|reformat|format|patch|editing|modifying|changing"
@@ -84,7 +85,8 @@ _FORMS = tuple(
         rf"(?i){_TESTS}:\s+(?:(?:always\s+)?(?:use|run)\s+)?(?P<tests>.+?){_BESIDE}",
         rf"(?i)(?:use|run)\s+(?P<tests>.+?)\s+(?:to run|for running|to execute|for)\s+{_TESTS}",
         rf"(?i){_TESTS}\s+(?:are|must be|should be|have to be|get)\s+run\s+(?:with|via|using|through)\s+(?P<tests>.+)",
-        rf"(?i){_RUN.format('run')}\s+(?P<take>.+?){_SEPARATOR}(?:instead of|rather than|over|in place of|{_NOT})\s+"
+        rf"(?i)(?:{_RUN.format('run')}|go through|stick to)\s+(?P<take>.+?){_SEPARATOR}"
+        rf"(?:instead of|rather than|over|in place of|{_NOT})\s+"
         rf"(?:{_RUN.format('verb')}\s+)?(?P<drop>.+)",
         rf"(?i)instead of\s+(?:{_RUN.format('run')}\s+)?(?P<drop>.+?){_SEPARATOR}{_TAKE}(?P<take>.+)",
         rf"(?i){_NOT}\s+(?:{_TOUCH}|(?P<edit>{_EDIT}))\s+(?P<path>.+)",
@@ -102,6 +104,8 @@ _FORMS = tuple(
         rf"(?i)(?P<drop>.+?)\s+(?:is|are)\s+(?:forbidden|banned|not allowed)(?:\s+here)?"
         rf"(?:{_SEPARATOR}{_TAKE}(?P<take>.+))?",
         r"(?i)(?P<path>.+?)\s+(?:is|are)\s+(?:forbidden|not allowed) to (?:touch|edit|change)",
+        r"(?i)(?P<drop>.+?)\s+(?:must|should|may) (?:not|never) be (?:run|used|called|executed)",
+        rf"(?i)only\s+(?P<rival>[\w-]+)(?:\s+here)?{_PAUSE}(?:no|not|never)\s+(?P<drop>.+)",
         rf"(?i){_NOT}\s+(?P<drop>.+)",
         r"(?i)(?P<take>[\w-]+),?\s+(?:not|statt|instead of)\s+(?P<drop>[\w-]+)",
         rf"(?i)(?:{_NOT}\s+{_RUN.format('run')}|no(?: more)?)\s+(?P<drop>.+?){_PAUSE}(?P<rival>[\w-]+)"
@@ -202,9 +206,12 @@ def _commands(groups: dict[str, str], take: str, code: Code) -> list[tuple[Rule,
         return []
     if tool:
         drops = tuple("sed -i" if tool == "edit" and drop == "sed" else drop for drop in drops)
-        return [(Rule(commands=drops, excepts=("|",)), f"use {take}")]
+        unread = tuple(one for drop in drops for one in NOT_READING.get(drop, ())) if tool == "read" else ()
+        return [(Rule(commands=drops, excepts=(LINKED, *unread)), f"use {take}")]
     excepts = tuple(_exempted(rival, drops) for rival in rivals if _exempted(rival, drops))
-    return [(Rule(commands=drops, excepts=(*excepts, *_harmless(drops))), f"use {take}" if take else "")]
+    filtering = (FILTERING,) if rivals and any(drop in FILTERS for drop in drops) else ()
+    excepts = (*excepts, *_harmless(drops), *filtering)
+    return [(Rule(commands=drops, excepts=excepts), f"use {take}" if take else "")]
 
 
 def _harmless(drops: tuple[str, ...]) -> tuple[str, ...]:
@@ -232,7 +239,7 @@ def _tests(named: str, beside: str, code: Code) -> list[tuple[Rule, str]]:
         return []
     wrapped = next((given[0].removesuffix(f" {one}") for one in bare if given[0].endswith(f" {one}")), "")
     runners = tuple(one for one in bare if one != given[0])
-    return [(Rule(commands=runners, excepts=(wrapped or given[0], *COMPILING_TESTS)), f"use {given[0]}")]
+    return [(Rule(commands=runners, excepts=(wrapped or given[0],)), f"use {given[0]}")]
 
 
 def _runners_beside(given: str) -> tuple[str, ...]:

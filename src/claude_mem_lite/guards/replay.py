@@ -19,8 +19,8 @@ _OBJECTIONS = frozenset(("no", "nope", "stop", "wrong", "undo", "revert", "why",
 
 
 @dataclass(slots=True)
-class GuardReplay:
-    """Replay of one guard; calls are added in any order."""
+class GuardRun:
+    """Run of one guard over past calls, which are added in any order."""
 
     guard: Guard
     matches: list[Match] = field(default_factory=list)
@@ -68,7 +68,7 @@ class GuardReplay:
 class ProjectReplay:
     """Replay of the guards of one project, over calls that are read once for all of them."""
 
-    guards: Sequence[GuardReplay]
+    guards: Sequence[GuardRun]
     calls: int = 0
     sessions: set[str] = field(default_factory=set)
     since: str = ""
@@ -83,7 +83,7 @@ class ProjectReplay:
         for guard in self.guards:
             guard.add(past)
 
-    def result(self, guard: GuardReplay, at: str, *, is_whole: bool) -> Replay:
+    def result(self, guard: GuardRun, at: str, *, is_whole: bool) -> Replay:
         """Return what a guard was run over."""
         return Replay(guard.guard.id, at, self.calls, len(self.sessions), self.since, self.until, int(is_whole))
 

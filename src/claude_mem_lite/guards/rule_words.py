@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 
 from claude_mem_lite.guards.rule import Rule
+from claude_mem_lite.hook.guard_match import FILTERING, LINKED
+
+_POSITIONS = {LINKED: "inside a pipe or with a redirection", FILTERING: "as a filter of another command's output"}
 
 
 def in_words(rule: Rule) -> str:
@@ -27,7 +30,10 @@ def _command_words(rule: Rule) -> str:
 
 
 def _but(rule: Rule) -> str:
-    return f", except {_listed(rule.excepts)}" if rule.excepts else ""
+    words = [word for word in rule.excepts if word not in _POSITIONS]
+    positions = [_POSITIONS[word] for word in rule.excepts if word in _POSITIONS]
+    excepted = [*([_listed(words)] if words else []), *positions]
+    return f", except {' or '.join(excepted)}" if excepted else ""
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -74,6 +74,8 @@ def check(home: bytes, name: str, agent: str, payload: bytes, data: bytes, began
     if posix.environ.get(guard.TRIAL):
         kernel.print_all(guard_call.trial([guard_json.word(one, "id") for _, one in fired]))
         return
+    if guard_places.is_elsewhere(guard.read(home + b"/guards/roots"), name, guard_json.word(call.members, "cwd")):
+        return
     fired.sort(key=lambda one: STRICTEST.index(one[0]))
     printed = guard_call.answer(agent, event, fired[0][0], [guard_call.reason_of(one) for _, one in fired[:3]])
     if printed and kernel.print_all(printed):

@@ -11,10 +11,57 @@ Command = tuple[Words, str, str, list[Words], bool]
 EDIT_TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 LINKED = "|"
 """Exception for commands whose input or output is another part of the line: `ps | grep node`, `cat > notes <<END`."""
+FILTERING = "<"
+"""Exception for commands that search or read nothing but what another part of the line gives them: `ps | grep node`,
+but not `cat notes | grep x` and not `find | xargs grep x`."""
 # Options and commands with which a program only tells about itself.
 ASKING = ("--version", "--help", "-h", "-V")
+ASKING_ALONE = ("version", "help", "-v", "-version", "-help", "-VV")
+# Words and options with which a command changes nothing and runs nothing of the project. A rule that names the program
+# leaves them alone; one that names the word itself does not. Programs that look at other machines are not here.
+LOOKING = {
+    "npm": "view info show v list ls ll la outdated search explain why ping whoami docs repo bugs",
+    "pnpm": "view info show list ls ll la outdated search why",
+    "yarn": "info list outdated why versions",
+    "bun": "outdated info why",
+    "pip": "list index show freeze check inspect debug search",
+    "uv": "tree",
+    "poetry": "show about search check",
+    "pipenv": "graph",
+    "conda": "list info search",
+    "cargo": "tree metadata search info locate-project pkgid --list",
+    "go": "env list doc",
+    "gem": "list info search outdated environment",
+    "bundle": "list show info outdated",
+    "composer": "show info search outdated",
+    "brew": "list ls info search outdated deps config --prefix",
+    "apt": "list search show policy",
+    "golangci-lint": "linters formatters",
+    "ruff": "rule linter",
+    "eslint": "--print-config",
+    "prettier": "--find-config-path --file-info --support-info",
+    "tsc": "--showConfig --listFilesOnly",
+    "gradle": "tasks projects dependencies properties",
+    "mvn": "dependency:tree help:effective-pom",
+    "dotnet": "list --info --list-sdks --list-runtimes",
+    "pytest": "--collect-only --co --fixtures --markers --fixtures-per-test",
+    "go test": "-c -list",
+    "cargo test": "--list --no-run",
+    "cargo nextest": "list",
+    "jest": "--listTests --showConfig",
+    "vitest": "list",
+    "mocha": "--dry-run",
+    "rspec": "--dry-run",
+}
+SEARCHING = ("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack")
+READING = ("cat", "bat", "head", "tail", "less", "more")
+FILTERS = (*SEARCHING, *READING)
+# Options of these with a value; those that give the pattern, so that no word does.
+PATTERN_OPTIONS = ("-e", "-f", "--regexp", "--file")
+SEARCH_OPTIONS = (*PATTERN_OPTIONS, "-m", "-A", "-B", "-C", "--max-count", "--context", "--color", "--label")
+READ_OPTIONS = ("-n", "-c", "--lines", "--bytes")
+GIVING_FILES = ("xargs", "parallel")
 RUNNING_OTHERS = ("npx", "bunx", "pnpx", "uvx", "sudo", "env", "xargs", "time", "timeout")
-ASKING_COMMANDS = ("version", "help")
 # Programs whose long options have one dash, so that letters behind a dash are no options of their own.
 LONG_BY_ONE_DASH = (
     "go",
@@ -44,6 +91,9 @@ MAX_CLUSTER_LENGTH = 6
 # Long options that mean a letter with every program that has both.
 LONG_OPTIONS = {"--recursive": "r", "--force": "f", "--all": "A", "--in-place": "i"}
 FORCING = ("--force", "-f")
+# Programs that take a long option by its first letters: `git push --forc`.
+ABBREVIATING = ("git", "rm", "cp", "mv", "ln", "chmod", "chown", "grep", "sed", "head", "tail", "tar", "sort")
+MIN_ABBREVIATION = len("--for")
 # Programs with which `-R` means `-r`.
 RECURSIVE = ("rm", "cp", "grep")
 
@@ -60,7 +110,8 @@ def matched_command(rule: Rule, commands: list[Command], branches: Branches) -> 
     """Return the words of the first simple command that a rule matches; none if no command does."""
     for command in commands:
         words = command[0]
-        if any(_leads(words, lead) for lead in rule.get("commands", ())) and not _is_exempt(rule, command):
+        leads = [lead for lead in rule.get("commands", ()) if _leads(words, lead)]
+        if any(not _looks(words, lead) for lead in leads) and not _is_exempt(rule, command):
             if "flags" in rule and not any(_has_flag(words, flag) for flag in rule["flags"]):
                 continue
             if "arguments" in rule and not any(_has_argument(words, one) for one in rule["arguments"]):
@@ -157,6 +208,8 @@ def _is_exempt(rule: Rule, command: Command) -> bool:
     excepts = rule.get("excepts", ())
     if _asks(words) or (is_linked and LINKED in excepts):
         return True
+    if is_linked and FILTERING in excepts and _filters(words) and not any(one[0] in GIVING_FILES for one in outer):
+        return True
     return any(_leads(one, lead) for lead in excepts for one in (words, *outer))
 
 
@@ -177,11 +230,40 @@ def _is_version(text: str) -> bool:
 
 
 def _asks(words: Words) -> bool:
-    if len(words) == 2 and words[1] in (*ASKING, *ASKING_COMMANDS):
+    if len(words) == 2 and words[1] in (*ASKING, *ASKING_ALONE):
         return True
     if words[0] in RUNNING_OTHERS:
         return False  # the question is for another program: `npx jest --help`
-    return len(words) >= 2 and words[-1] in ASKING and all(w in ASKING or not w.startswith("-") for w in words[1:])
+    options = _options(words)
+    if "--help" in options or options[-1:] == ["--version"]:
+        return True
+    return options[-1:] in (["-h"], ["-V"]) and all(w in ASKING or not w.startswith("-") for w in options)
+
+
+def _looks(words: Words, lead: str) -> bool:
+    """Return whether a command only looks something up, and a lead does not name just that."""
+    named = lead.split()
+    for key in (named[0], " ".join((named[0], *words[1:2]))):
+        for one in LOOKING.get(key, "").split():
+            is_given = any(w == one or w.startswith(one + "=") for w in words) if one[0] == "-" else False
+            if one not in named and (is_given or (one[0] != "-" and _leads(words, f"{key} {one}"))):
+                return True
+    return False
+
+
+def _filters(words: Words) -> bool:
+    """Return whether a command that searches or reads is given no file."""
+    is_search = words[0] in SEARCHING
+    if words[0] not in FILTERS or (is_search and _has_flag(words, "-r")):
+        return False
+    taking = SEARCH_OPTIONS if is_search else READ_OPTIONS
+    operands = [
+        word
+        for at, word in enumerate(words)
+        if at and (not word.startswith("-") or word == "-") and words[at - 1] not in taking
+    ]
+    has_pattern = is_search and not any(word in PATTERN_OPTIONS for word in words)
+    return all(word == "-" for word in operands[1 if has_pattern else 0 :])
 
 
 def _has_flag(words: Words, flag: str) -> bool:
@@ -189,19 +271,30 @@ def _has_flag(words: Words, flag: str) -> bool:
     letters = flag[1:] if flag[:2] != "--" and words[0] not in LONG_BY_ONE_DASH else ""
     given = ""
     for word in _options(words):
-        if word == flag or word.startswith(flag + "="):
+        if word == flag or word.startswith(flag + "=") or _abbreviates(words[0], word, flag):
             return True
         if len(letters) == 1 and word.startswith(flag) and not word[2].isalpha():
             return True  # `-i.bak`
         if word[:1] == "-" and word[1:].isalpha() and len(word) <= MAX_CLUSTER_LENGTH:
             given += word[1:]
-        elif word in LONG_OPTIONS:
-            given += LONG_OPTIONS[word]
+        elif word[:2] == "--":
+            given += LONG_OPTIONS.get(word, "")
+            given += "".join(c for long, c in LONG_OPTIONS.items() if _abbreviates(words[0], word, long))
     if words[0] in RECURSIVE:
         given += "r" if "R" in given else ""
     if letters and len(letters) < MAX_CLUSTER_LENGTH and all(letter in given for letter in letters):
         return True
     return flag in FORCING and words[:2] == ["git", "push"] and any(word.startswith("+") for word in words[2:])
+
+
+def _abbreviates(program: str, word: str, option: str) -> bool:
+    """Return whether a word is the first letters of a long option; `--force` is none of `--force-with-lease`."""
+    return (
+        program in ABBREVIATING
+        and MIN_ABBREVIATION <= len(word) < len(option)
+        and option.startswith(word)
+        and option[len(word)] != "-"
+    )
 
 
 def _options(words: Words) -> Words:

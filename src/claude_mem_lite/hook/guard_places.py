@@ -58,22 +58,45 @@ def read_small(path: str) -> str:
         posix.close(fd)
 
 
-def project_of_call(roots: bytes, payload: bytes) -> str:
-    """Return the name of the guarded project in which a call is made; '' if it is made elsewhere.
-
-    Each line of `roots` has a project's name, tools and a folder of the project."""
+def names_of_roots(roots: bytes) -> dict[str, str]:
+    """Return the guarded folders, each with its project's name: a line has a name, tools and a folder."""
     lines = [line.split(" ", 2) for line in roots.decode("utf-8", "surrogateescape").split("\n")]
-    known = {line[2]: line[0] for line in lines if len(line) == 3}
+    return {line[2]: line[0] for line in lines if len(line) == 3}
+
+
+def project_of_call(roots: bytes, payload: bytes) -> str:
+    """Return the name of the guarded project in which a call is made; '' if it is made elsewhere."""
+    known = names_of_roots(roots)
     call = guard_json.members(guard_json.parse(payload.decode("utf-8", "replace"))) if known else {}
     folder: str = guard_json.word(call, "cwd")
     if not folder:
         return ""
-    root = root_of(folder)
-    main = git_folder(root).partition("/.git/worktrees/")[0] if root else ""
-    for each in [*parents(folder), main]:
+    for each in folders_around(folder):
         if each in known:
             return known[each]
     return ""
+
+
+def folders_around(folder: str) -> list[str]:
+    """Return a folder and the folders around it, and the main checkout of a worktree."""
+    root = root_of(folder)
+    return [*parents(folder), git_folder(root).partition("/.git/worktrees/")[0] if root else ""]
+
+
+def is_elsewhere(roots: bytes, name: str, folder: str) -> bool:
+    """Return whether a call is made outside of all folders of a project, as after a change of the folder; False if the
+    folders, or that of the call, are not known. Links are resolved."""
+    own = {identity(each) for each, of in names_of_roots(roots).items() if of == name} - {None}
+    return bool(own and folder) and own.isdisjoint(identity(each) for each in folders_around(folder))
+
+
+def identity(path: str) -> "tuple[int, int] | None":
+    """Return the device and the number of a folder; None if there is none."""
+    try:
+        found = posix.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def is_excluded(home: bytes, folder: str) -> bool:

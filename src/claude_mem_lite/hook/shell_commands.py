@@ -49,6 +49,9 @@ LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 CLOSING = {"(": ")", "{": "}"}
 PLAIN_END = frozenset(" \t\n;&|()<>'\"\\$`#")
 
+# Programs that run what stands behind one of these words.
+DEBUGGERS = ("gdb", "rust-gdb", "lldb", "rust-lldb", "dlv")
+DEBUGGED = ("--args", "-args", "--")
 BEHIND_DASHES = -1
 # Programs that run the rest of their words: their options that take a value, and the number of words in between.
 WRAPPERS = {
@@ -209,7 +212,8 @@ class _Line:
     def _switch(self, words: Words) -> None:
         names = [word for word in words[2:] if not word.startswith("-") or word == "-"]
         is_new = any(word in ("-b", "-B", "-c", "-C", "--orphan") for word in words[2:])
-        if names and names[0] != "." and "--" not in words and (is_new or len(names) == 1):
+        is_file = words[1] == "checkout" and not is_new and bool(names) and _is_file_name(names[0])
+        if names and not is_file and "--" not in words and (is_new or len(names) == 1):
             self.branch = UNKNOWN if UNKNOWN in names[0] or names[0] == "-" else names[0]
 
     def _runs_script(self, words: Words, depth: int, document: str) -> bool:
@@ -372,12 +376,12 @@ class _Reader:
             self._put(c)
             self.at += 1
 
-    def _double_quoted(self) -> None:
-        text = self.text
+    def _double_quoted(self, closing: str = '"', *, has_quotes: bool = False) -> None:
+        text, ends = self.text, f"{closing}\\`$" + ("'" if has_quotes else "")
         self._put("")
         while self.at < len(text):
             c = text[self.at]
-            if c == '"':
+            if c == closing:
                 self.at += 1
                 return
             if c == "\\":
@@ -388,9 +392,11 @@ class _Reader:
                 self._backquoted()
             elif c == "$":
                 self._dollar(in_quotes=True)
+            elif c == "'" and has_quotes:
+                self._quoted(c)
             else:
                 start = self.at
-                while self.at < len(text) and text[self.at] not in '"\\`$':
+                while self.at < len(text) and text[self.at] not in ends:
                     self.at += 1
                 self._put(text[start : self.at])
 
@@ -412,8 +418,10 @@ class _Reader:
             if not is_number:
                 self._run_apart(text[start + 2 : end])
         elif follows == "{":
-            self.at = _closing(text, start + 1, in_quotes=in_quotes) + 1
+            end = _closing(text, start + 1, in_quotes=in_quotes)
+            self.at = end + 1
             self._put(UNKNOWN)
+            self._run_substitutions(text[start + 2 : end], has_quotes=not in_quotes)
         elif follows == "'" and not in_quotes:
             end = start + 2
             while end < len(text) and text[end] != "'":
@@ -437,6 +445,12 @@ class _Reader:
         folder, branch = line.folder, line.branch
         line.run(script, self.depth + 1, is_linked=True)
         line.folder, line.branch = folder, branch
+
+    def _run_substitutions(self, text: str, *, has_quotes: bool) -> None:
+        """Parse the substitutions in a document or in `${…}`; with quotes, those between `'` are plain text."""
+        if self.depth >= MAX_DEPTH or ("$(" not in text and "`" not in text):
+            return
+        _Reader(self.line, text, self.depth + 1, True)._double_quoted("", has_quotes=has_quotes)
 
     # Separators, redirections and documents.
 
@@ -498,8 +512,10 @@ class _Reader:
             self.at += 3
             self._read_string()
         elif text.startswith("<<", self.at) and (document := self.documents.read(self.at)) is not None:
-            self.at, self.document = document
+            self.at, self.document, is_quoted = document
             self.is_linked = True
+            if not is_quoted:
+                self._run_substitutions(self.document, has_quotes=False)
         else:
             start = self.at
             while self.at < len(text) and text[self.at] in "<>&|-":
@@ -530,8 +546,9 @@ class _Documents:
         self.end = -1
         """Position behind the documents of the current line."""
 
-    def read(self, at: int) -> tuple[int, str] | None:
-        """Return the position behind `<<MARK` and the document; None if the mark is a number, as in `1 << 2`."""
+    def read(self, at: int) -> tuple[int, str, bool] | None:
+        """Return the position behind `<<MARK`, the document, and whether the mark is quoted, so that the shell puts
+        nothing into the document; None if the mark is a number, as in `1 << 2`."""
         text = self.text
         at += 2
         strips = text.startswith("-", at)
@@ -545,9 +562,10 @@ class _Documents:
         while at < len(text) and text[at] not in " \t\n;&|()<>":
             at += 1
         mark = "".join(c for c in text[start:at] if c not in "'\"\\")
-        if not mark or mark.isdigit() or "\n" in mark:
+        is_quoted = len(mark) < at - start
+        if (not mark and not is_quoted) or mark.isdigit() or "\n" in mark:
             return None
-        return at, self._body(at, mark, strips)
+        return at, self._body(at, mark, strips), is_quoted
 
     def _body(self, at: int, mark: str, strips: bool) -> str:
         text = self.text
@@ -576,7 +594,7 @@ def _closing(text: str, opening: int, *, in_quotes: bool = False) -> int:
     between the brackets of `"${…}"` is a plain character."""
     outside = ['"'] if in_quotes else []
     stack, at = [*outside, text[opening]], opening + 1
-    is_script = text[opening] == "(" and text[at : at + 1] != "("  # not `${…}` and not `$((…))`
+    is_script = text[opening] == "(" and not _behind_arithmetic(text, opening)  # not `${…}` and not `$((…))`
     documents = _Documents(text) if is_script else None
     while at < len(text):
         c, top = text[at], stack[-1]
@@ -679,8 +697,15 @@ def _without_prefix(words: Words) -> Words:
     """Return a simple command without the shell's own words and without `NAME=value` before it."""
     at = 0
     while at < len(words) and (words[at] in KEYWORDS or words[at] == "function" or _is_assignment(words[at])):
-        at += 2 if words[at] == "function" else 1
+        is_named = words[at] == "function" or (words[at] == "coproc" and words[at + 2 : at + 3] == ["{"])
+        at += 2 if is_named else 1
     return [] if at < len(words) and words[at] in HEADERS else words[at:]
+
+
+def _is_file_name(name: str) -> bool:
+    """Return whether a name is a file's or a folder's rather than a branch's: `a.py`, `src/`, but not `1.x`."""
+    ending = name.rpartition("/")[2].rpartition(".")[2] if "." in name.rpartition("/")[2] else ""
+    return name in (".", "..") or name.endswith("/") or "*" in name or (ending[:1].isalpha() and ending != "x")
 
 
 def _is_assignment(word: str) -> bool:
@@ -732,6 +757,9 @@ def _inner(words: Words) -> Words:
         return _module(words)
     if program == "command" and words[1:2] in (["-v"], ["-V"]):
         return []
+    if program in DEBUGGERS:
+        at = next((at for at, word in enumerate(words) if word in DEBUGGED), len(words))
+        return words[at + 1 :]
     if program in WRAPPERS:
         options, between = WRAPPERS[program]
         return _behind(words[1:], options.split(), between)

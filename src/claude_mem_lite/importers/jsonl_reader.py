@@ -92,7 +92,7 @@ class Lines:
             return None
         if not isinstance(value, dict):
             self._report(f"a JSON {type(value).__name__}, not an object")
-        elif _is_deep(value):
+        elif is_deep(value):
             self._report("nested too deeply")
         else:
             return value
@@ -133,7 +133,7 @@ def _why(error: ValueError) -> str:
     return f"no JSON: {error}"
 
 
-def _is_deep(value: JsonValue) -> bool:
+def is_deep(value: JsonValue) -> bool:
     """Return whether lists and objects are nested too deeply for later steps."""
     level = [value]
     for _ in range(MAX_DEPTH):

@@ -94,7 +94,7 @@ def read_entries(lines: Iterable[JsonObject]) -> Iterator[TranscriptEntry]:
     for line in lines:
         kind = text(line.get("type"))
         if kind in _KINDS:
-            last_ns = max(_time_ns(text(line.get("timestamp"))), last_ns)
+            last_ns = max(time_ns(text(line.get("timestamp"))), last_ns)
             if last_ns:
                 yield TranscriptEntry(kind, last_ns, line)
 
@@ -105,7 +105,7 @@ def first_entry(lines: Lines) -> TranscriptEntry | None:
     return next(read_entries(head), None)
 
 
-def _time_ns(written: str) -> int:
+def time_ns(written: str) -> int:
     """Return a written time in nanoseconds since 1970; 0 for an invalid or impossible time."""
     at = read_time(written)
     return (at - EPOCH) // timedelta(microseconds=1) * 1000 if at else 0

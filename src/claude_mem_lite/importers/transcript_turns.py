@@ -21,7 +21,7 @@ from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.safety.redact import texts_of
 
 # Names sort by time, and times have microseconds.
-_STEP_NS = 1000
+STEP_NS = 1000
 _SYNTHETIC = "<synthetic>"
 _END_OF_TURN = ("stop_hook_summary", "turn_duration")
 # Lone events of the inbox: none of them can be the first event of a turn.
@@ -263,7 +263,7 @@ class TurnBuilder:
         if draft.session not in self._started:
             self._started.add(draft.session)
             start = UnnamedEvent("SessionStart", draft.events[0].entry, {"source": "startup"})
-            events.append(self._named(start, draft, start.at_ns - _STEP_NS))
+            events.append(self._named(start, draft, start.at_ns - STEP_NS))
         key = ""
         for event in draft.events:
             events.append(self._named(event, draft, event.at_ns))
@@ -278,7 +278,7 @@ class TurnBuilder:
         )
 
     def _named(self, event: UnnamedEvent, draft: _Draft, at_ns: int) -> TranscriptEvent:
-        self._named_ns = max(at_ns, self._named_ns + _STEP_NS)
+        self._named_ns = max(at_ns, self._named_ns + STEP_NS)
         origin = (event.entry.member("uuid") or str(event.entry.at_ns), event.kind, event.seed)
         return TranscriptEvent(past_name(event.kind, self._named_ns, *origin), _payload(event, draft))
 

@@ -11,6 +11,8 @@ from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.importers.agent_session import AgentSession
 from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem
 from claude_mem_lite.importers.transcript_entries import (
     Subagent,
@@ -26,7 +28,7 @@ SUFFIXES = (".jsonl", ".jsonl.gz")
 _AGENT = re.compile(r"agent-[0-9a-f]+\.jsonl(?:\.gz)?")
 # Last line that newer clients write on exit.
 _LAST_LINE = "cost-state"
-_QUIET_NS = 86_400 * 10**9
+QUIET_NS = 86_400 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,12 @@ class Transcript:
     agents: tuple[Path, ...]
     began_ns: int
     size_bytes: int
+    stored: AgentSession | None = None
+    """Session of another agent than Claude Code."""
+
+    @property
+    def agent(self) -> str:
+        return self.stored.agent if self.stored else CLAUDE_CODE
 
 
 def own_folders(environment: Mapping[str, str]) -> list[Path]:
@@ -62,7 +70,7 @@ def find_transcripts(paths: Sequence[Path], problems: list[TranscriptProblem] | 
         transcripts.append(_transcript(path, agents[path.parent], problems))
     # A fork repeats the beginning of another session, and is written later.
     return sorted(
-        transcripts, key=lambda transcript: (transcript.began_ns, _written_ns(transcript.path), transcript.path)
+        transcripts, key=lambda transcript: (transcript.began_ns, written_ns(transcript.path), transcript.path)
     )
 
 
@@ -103,8 +111,8 @@ class TranscriptReader:
                 yield from builder.add(item)
             elif item.kind:
                 builder.add_event(item)
-        written_ns = _written_ns(self._transcript.path)
-        self._is_quiet = self._now_ns - min(builder.last_ns or written_ns, written_ns) > _QUIET_NS
+        at_ns = written_ns(self._transcript.path)
+        self._is_quiet = self._now_ns - min(builder.last_ns or at_ns, at_ns) > QUIET_NS
         if not self._lines.is_broken:
             at_work = any(agent.is_at_work for agent in self._agents)
             is_left = self._last_line.get("type") == _LAST_LINE
@@ -125,11 +133,11 @@ def _sessions_in(path: Path, problems: list[TranscriptProblem]) -> Iterator[Path
         if session is not None and session.is_file():
             yield session
     else:
-        below = _files_below(path, problems, but_not_in="subagents")
+        below = files_below(path, problems, but_not_in="subagents")
         yield from (file for file in below if file.name.endswith(SUFFIXES) and not _is_agent(file.name))
 
 
-def _files_below(folder: Path, problems: list[TranscriptProblem], but_not_in: str = "") -> Iterator[Path]:
+def files_below(folder: Path, problems: list[TranscriptProblem], but_not_in: str = "") -> Iterator[Path]:
     """Yield all files below a folder; a missing folder has none, a closed folder is a problem."""
 
     def note(error: OSError) -> None:
@@ -179,26 +187,26 @@ def _agents_first(path: Path, problems: list[TranscriptProblem]) -> TranscriptEn
 
 def _transcript(path: Path, beside: Mapping[str, Sequence[Path]], problems: list[TranscriptProblem]) -> Transcript:
     session = path.name.removesuffix(".gz").removesuffix(".jsonl").encode("utf-8", "backslashreplace").decode()
-    below = sorted(_files_below(path.parent / session / "subagents", problems))
+    below = sorted(files_below(path.parent / session / "subagents", problems))
     agents = (*beside.get(session, ()), *(file for file in below if _AGENT.fullmatch(file.name)))
     entry = first_entry(Lines(path, []))
     return Transcript(
         path=path,
         session=session,
         agents=agents,
-        began_ns=entry.at_ns if entry else _written_ns(path),
-        size_bytes=sum(_size(file) for file in (path, *agents)),
+        began_ns=entry.at_ns if entry else written_ns(path),
+        size_bytes=sum(size_of(file) for file in (path, *agents)),
     )
 
 
-def _written_ns(path: Path) -> int:
+def written_ns(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:

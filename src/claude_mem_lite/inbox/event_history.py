@@ -103,6 +103,21 @@ def calls_from(db: sqlite3.Connection, session: str, name: str, limit: int) -> I
             yield Row(**dict(stored))
 
 
+def events_in(db: sqlite3.Connection, session: str, limit: int) -> Iterator[Row]:
+    """Yield the events of a session in order, as far as they are kept."""
+    ids = db.execute(
+        """select id from inbox where session = :session and status in ('done', 'skipped', 'processing')
+           order by id limit :limit""",
+        {"session": session, "limit": limit},
+    ).fetchall()
+    for (id_,) in ids:
+        stored = db.execute(
+            "select id, name, event, session, payload, received_at from inbox where id = ?", (id_,)
+        ).fetchone()
+        if stored is not None:
+            yield Row(**dict(stored))
+
+
 def rows_of(db: sqlite3.Connection, turn: str) -> list[Row]:
     """Return the events of a turn; none if they are gone."""
     rows = db.execute(

@@ -52,12 +52,13 @@ class Placement:
     troubles: tuple[SettingsError, ...] = ()
 
 
-def hold(home: Home, project: str, tools: Sequence[str], folders: Sequence[Path]) -> Placement:
-    """Have the hooks of a project's guards run in these checkouts and in those that have them, for these tools and no
-    other; without tools, take them out of all."""
+def hold(home: Home, project: str, folders: Sequence[Path]) -> Placement:
+    """Have the hooks of a project's guards run in these checkouts and in those that have them, for the tools of the
+    guards in force and no other; without guards, take them out of all."""
     home.make()
     with settings_files.exclusive(home):
-        name, kept = held_guards.name_of(project), roots(home)
+        name, kept = held_guards.name_of(project), _stored_roots(home)
+        tools = _tools(home, name)  # read behind the lock: another change may have come first
         known = [root.folder for root in kept if root.name == name]
         found = dict.fromkeys([*known, *(project_root(folder) for folder in folders if folder.is_dir())])
         held = [GuardedRoot(name, tuple(sorted(set(tools))), folder) for folder in found] if tools else []
@@ -90,23 +91,56 @@ def _refresh(home: Home) -> Placement:
 
 def required(home: Home) -> dict[Path, tuple[str, Groups]]:
     """Return the settings that should have hooks of guards, each with its agent and its hooks."""
-    found: dict[Path, tuple[str, Groups]] = {}
+    return {path: (agent, groups) for path, agent, groups, _ in _placements(home)}
+
+
+def _placements(home: Home) -> Iterator[tuple[Path, str, Groups, Sequence[GuardedRoot]]]:
+    """Yield the settings that should have hooks of guards, each with its agent, its hooks and the checkouts that they
+    cover."""
     all_roots = [root for root in roots(home) if root.folder.is_dir()]
     records = install_record.load_all(home)
     if _has_claude(records):
         for root in all_roots:
-            groups = guard_groups(home, CLAUDE_CODE, root.name, root.tools)
-            found[root.settings] = CLAUDE_CODE, groups
+            yield root.settings, CLAUDE_CODE, guard_groups(home, CLAUDE_CODE, root.name, root.tools), [root]
     for record in records:
         covered = [root for root in all_roots if record.project is None or root.folder == record.project]
         if record.agent != CLAUDE_CODE and record.agent in GUARDED_AGENTS and covered and record.settings.exists():
             tools = sorted({tool for root in covered for tool in root.tools})
-            found[record.settings] = record.agent, guard_groups(home, record.agent, HERE, tools)
-    return found
+            yield record.settings, record.agent, guard_groups(home, record.agent, HERE, tools), covered
 
 
 def roots(home: Home) -> Sequence[GuardedRoot]:
-    """Return the checkouts with guards."""
+    """Return the checkouts with guards; not those whose last guard the worker paused."""
+    names = held_guards.names(home)
+    return [root for root in _stored_roots(home) if root.name in names]
+
+
+def held_names(home: Home) -> frozenset[str]:
+    """Return the names of the files of guards that a hook in some settings reads."""
+    return frozenset(
+        root.name
+        for path, _, groups, covered in _placements(home)
+        if guard_layer.is_current(path, groups)
+        for root in covered
+    )
+
+
+def is_installed(home: Home) -> bool:
+    """Return whether any agent has our hooks, by an install or as a plugin."""
+    return bool(install_record.load_all(home)) or _is_plugin_on()
+
+
+def _tools(home: Home, name: str) -> Sequence[str]:
+    try:
+        return [tool for guard in held_guards.read(home, name) for tool in guard.tools]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        step = "run `claude-mem-lite worker stop`: the next worker writes the file anew"
+        raise SettingsError(f"{home.guards / name} cannot be read ({type(error).__name__})", step) from error
+
+
+def _stored_roots(home: Home) -> Sequence[GuardedRoot]:
     lines = [line.split(" ", 2) for line in settings_files.lines_of(home.guards / "roots")]
     return [GuardedRoot(line[0], tuple(line[1].split(",")), Path(line[2])) for line in lines if len(line) == 3]
 

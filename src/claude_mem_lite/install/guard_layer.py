@@ -65,9 +65,11 @@ def load_all(home: Home) -> Sequence[Record]:
 
 
 def is_current(path: Path, groups: Mapping[str, JsonObject]) -> bool:
-    """Return whether a settings file has exactly these groups as hooks of guards; SettingsError if it cannot be
-    read."""
-    return settings_merge.holds_guards(_text(path, settings_files.read(path)), groups)
+    """Return whether a settings file has exactly these groups as hooks of guards; one that cannot be read has none."""
+    try:
+        return settings_merge.holds_guards(_text(path, settings_files.read(path)), groups)
+    except SettingsError:
+        return False
 
 
 def _base(home: Home, path: Path, known: Record | None, now: bytes | None) -> _Base:

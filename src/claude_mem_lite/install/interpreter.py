@@ -33,6 +33,13 @@ def base_interpreter() -> Path:
     raise MemoryLiteError(f"no Python was found that can run the hooks ({reasons})", "install from another Python")
 
 
+def is_temporary(prefix: Path) -> bool:
+    """Return whether an environment is one that `uvx` or `pipx run` keeps in a cache, which may be emptied."""
+    parts = prefix.parts
+    of_uv = any(part.startswith(("archive-v", "environments-v")) for part in parts) and "uv" in parts
+    return of_uv or {"pipx", ".cache"} <= set(parts)
+
+
 def why_unfit(interpreter: Path, version: str) -> str | None:
     """Return why a program cannot run the hook; None if it can."""
     try:

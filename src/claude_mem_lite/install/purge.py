@@ -47,6 +47,7 @@ _OWN_NAMES = (
     "config.toml",
     "synonyms.toml",
     "api-key",
+    ".api-key.tmp",
     "team-url",
     "team-admin-url",
     "team-key",
@@ -56,6 +57,7 @@ _OWN_NAMES = (
     "recoveries.json",
     "suspect",
     "open-files.json",
+    "evaluation.json",
 )
 _LOG = r"(?:-wal|-shm|-journal)?"
 _QUARANTINE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")

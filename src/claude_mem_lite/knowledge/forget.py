@@ -27,6 +27,8 @@ from claude_mem_lite.store import (
     tombstones,
     turns,
 )
+from claude_mem_lite.store.experiment import arms
+from claude_mem_lite.store.experiment import outcomes as experiment_outcomes
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.text import one_line, within
@@ -117,6 +119,8 @@ def forget(
     tombstones.add_names(db, [candidate.id for candidate in candidates], now)
     rebuilds.drop_summaries(db)
     receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
+    arms.forget(db, whole_sessions)
+    experiment_outcomes.forget(db, whole_sessions)
     if project is not None:
         sessions.forget_project(db, project)
         guards.forget_project(db, project)

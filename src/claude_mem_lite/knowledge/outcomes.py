@@ -24,6 +24,7 @@ from claude_mem_lite.knowledge.claims.duplicates import text_without_request
 from claude_mem_lite.knowledge.usage_evidence import Evidence, WordWeights, prose_stems
 from claude_mem_lite.models import WORK_TRIGGERS, HookTrigger, Memory, Outcome, Session
 from claude_mem_lite.store import memories, memory_links, receipts, sessions
+from claude_mem_lite.store.experiment import arms
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.store.receipts import InjectedItem
 
@@ -119,8 +120,9 @@ class UsageSignature:
 
 
 def judge(db: sqlite3.Connection, queue: Queue, session: str) -> None:
-    """Mark the items that a session got, by the present evidence about the session."""
-    items = receipts.items_of(db, session)
+    """Mark the items that a session got, by the present evidence about the session. A control session marks none: it
+    must not change what other sessions are given."""
+    items = [] if arms.is_control(db, session) else receipts.items_of(db, session)
     found = sessions.find(db, session) if items else None
     work = usage_evidence.work_of(db, queue, found) if found else None
     if found is None or work is None:

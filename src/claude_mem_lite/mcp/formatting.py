@@ -128,8 +128,11 @@ def saved(memory: SavedMemory) -> str:
 
 
 def forgotten(response: ForgottenByAgent) -> str:
-    """Return the titles of forgotten memories."""
-    gone = [f"#{memory.id} [{memory.kind}] {_cut(memory.title, _TITLE)}" for memory in response.forgotten]
+    """Return the ids of forgotten memories, with their titles if those may be shown."""
+    gone = [
+        f"#{memory.id} [{memory.kind}] {_cut(memory.title, _TITLE)}" if memory.title else f"#{memory.id}"
+        for memory in response.forgotten
+    ]
     more = [f"With {response.others} more that repeated them."] if response.others else []
     return "\n".join((f"Forgot {len(gone)} for good:", *gone, *more))
 

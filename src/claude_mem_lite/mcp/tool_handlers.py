@@ -15,7 +15,15 @@ from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Asker, Wanted, Where
 from claude_mem_lite.client.worker_process import ensure_worker
 from claude_mem_lite.deadline import Deadline
-from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound, WorkerRefused, WorkerSilent, WorkerUnavailable
+from claude_mem_lite.errors import (
+    Ambiguous,
+    ControlSession,
+    MemoryLiteError,
+    NotFound,
+    WorkerRefused,
+    WorkerSilent,
+    WorkerUnavailable,
+)
 from claude_mem_lite.mcp import arguments, formatting
 from claude_mem_lite.mcp.protocol import ToolAnswer
 from claude_mem_lite.models import JsonObject
@@ -86,6 +94,8 @@ class Tools:
         except WorkerSilent:
             undone = "; it may still do what it was asked" if name in _CHANGING else ""
             return ToolAnswer(f"the worker does not answer{undone}; go on without the memory", is_error=True)
+        except ControlSession as error:
+            return ToolAnswer(str(error))
         except MemoryLiteError as error:
             return ToolAnswer(str(error), is_error=True)
         except OSError as error:
@@ -150,7 +160,7 @@ class Tools:
     def _reach(self) -> _Here:
         """Return a client with the location of the agent; start a worker when none answers."""
         asker = Asker(self._folder(), self._named_session())
-        client = Client(self.home, Deadline.after(self.call_s))
+        client = Client(self.home, Deadline.after(self.call_s), agent_session=asker.session)
         try:
             location = client.locate_agent(asker)
         except WorkerSilent:

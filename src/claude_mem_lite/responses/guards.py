@@ -58,6 +58,8 @@ class ShownGuard(Response):
     accepted_at: str = ""
     is_replayed: bool = False
     """False until the guard was run over past calls."""
+    replayed_calls: int = 0
+    """Past calls that the guard was run over; 0 without any history."""
     would_have_fired: int = 0
     """Past calls that the guard would have fired on."""
     in_sessions: int = 0
@@ -159,16 +161,15 @@ class GuardDetail(Response):
 
 @response
 class GuardHooks(Response):
-    """Hook that a project needs in its folders: for which tools, none if no guard is in force."""
+    """Project whose hook follows a change, and its folders."""
 
     project: str = ""
     folders: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
 
 
 @response
 class GuardChange(Response):
-    """Guard after a change, and the hook that its project needs now."""
+    """Guard after a change, and where its hook follows."""
 
     guard: ShownGuard = ShownGuard()
     hooks: GuardHooks = GuardHooks()

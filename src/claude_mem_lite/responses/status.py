@@ -24,6 +24,7 @@ class Health(Response):
     quarantined: int = 0
     sessions: int = 0
     unsure_lessons: int = 0
+    experiment: float = 0.0
     ask_agent: bool = True
     stale_turns: int = 0
     unindexed: int = 0

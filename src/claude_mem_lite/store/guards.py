@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal, get_args
 
 from claude_mem_lite.errors import NotFound
+from claude_mem_lite.guard_modes import Mode
 from claude_mem_lite.store.ids import row_by_prefix
 
 Status = Literal["active", "paused", "proposed", "doubtful", "dismissed", "removed"]
@@ -16,7 +17,6 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 """All statuses, in the order of lists."""
 SHOWN: tuple[Status, ...] = ("active", "paused", "proposed", "doubtful")
 """Statuses that a list shows unasked."""
-Mode = Literal["auto", "remind", "ask", "deny"]
 PastOutcome = Literal["ran", "refused", "unknown"]
 _OF_GUARD = ("guard_replays", "guard_matches", "guard_firings", "guard_failures", "guard_sessions")
 

@@ -98,6 +98,14 @@ def get(db: sqlite3.Connection, id_or_prefix: str) -> Memory:
     return from_row(row_by_prefix(db, "select * from memories", "memories", id_or_prefix, nobody))
 
 
+def pinned_among(db: sqlite3.Connection, ids: Sequence[str]) -> frozenset[str]:
+    """Return those of these memories that the user pinned."""
+    rows = db.execute(
+        "select id from memories where pinned and id in (select value from json_each(?))", (json.dumps(list(ids)),)
+    )
+    return frozenset(row["id"] for row in rows)
+
+
 def find(db: sqlite3.Connection, id_: str) -> Memory | None:
     """Return the memory with exactly this id."""
     row = db.execute("select * from memories where id = ?", (id_,)).fetchone()

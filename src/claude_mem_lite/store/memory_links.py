@@ -119,6 +119,17 @@ def seen_in(db: sqlite3.Connection, memories: Sequence[str]) -> list[tuple[str, 
     return [(row["memory"], row["session"], text_to_time(row["at"]) if row["at"] else None) for row in rows]
 
 
+def count_seen_in(db: sqlite3.Connection, session: str, kind: str) -> int:
+    """Return the number of memories of a kind that the turns of a session showed, new or known."""
+    (number,) = db.execute(
+        """select count(distinct memory) from sightings join prompts on prompts.turn = sightings.turn
+             join memories on memories.id = memory
+           where prompts.session = :session and memories.kind = :kind""",
+        {"session": session, "kind": kind},
+    ).fetchone()
+    return int(number)
+
+
 def take_back(db: sqlite3.Connection, memory: str, turn: str) -> None:
     """Remove a sighting."""
     db.execute("delete from sightings where memory = ? and turn = ?", (memory, turn))

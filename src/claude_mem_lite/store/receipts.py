@@ -88,11 +88,14 @@ def was_injected_for_file(db: sqlite3.Connection, session: str, reason: str) -> 
 def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
     """Return the time of the last full context of a session after the last compaction, or None.
 
-    A few memories for a prompt do not count as a full context."""
+    A few memories for a prompt do not count as a full context, nor does what a control session got before its
+    experiment ended."""
     (built,) = db.execute(
         """select max(created_at) from receipts where session = :session
              and moment not in (select value from json_each(:at_need))
-             and given_at > coalesce((select compacted_at from sessions where id = :session), '')""",
+             and given_at > coalesce((select compacted_at from sessions where id = :session), '')
+             and created_at > coalesce(
+               (select closed_at from experiment_arms where session = :session and arm = 'control'), '')""",
         {"session": session, "at_need": json.dumps(WORK_TRIGGERS)},
     ).fetchone()
     return text_to_time(built) if built else None

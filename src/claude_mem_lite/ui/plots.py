@@ -179,7 +179,7 @@ def _few(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     return tuple(rows) if len(rows) < _MIN_DAYS else ()
 
 
-def bars_by_name(key: str, title: str, what: str, rows: Sequence[tuple[str, float]]) -> Plot:
+def bars_by_name(key: str, title: str, what: str, rows: Sequence[tuple[str, float]], unit: Unit = COUNT) -> Plot:
     """Return a plot with a horizontal bar for each name, in the given order."""
     most = max((value for _, value in rows), default=0)
     room = WIDTH - _NAMES - _LEFT
@@ -187,18 +187,18 @@ def bars_by_name(key: str, title: str, what: str, rows: Sequence[tuple[str, floa
     for at, (name, value) in enumerate(rows):
         y, width = _TOP + at * _ROW, round(room * value / most, 2) if most else 0
         shown = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
-        bars.append(Bar(_NAMES, y, width, round(_ROW * _SHARE_OF_BAR, 2), 0, f"{name}: {COUNT.full(value)}"))
+        bars.append(Bar(_NAMES, y, width, round(_ROW * _SHARE_OF_BAR, 2), 0, f"{name}: {unit.full(value)}"))
         middle = y + _ROW * _SHARE_OF_BAR / 2 + _TEXT_DOWN
         labels.append(Label(_NAMES - 6, middle, shown, "end", name if shown != name else ""))
-        labels.append(Label(_NAMES + width + 5, middle, COUNT.full(value), "start"))
-    first = f" Most: {rows[0][0]} with {COUNT.full(rows[0][1])}." if rows else ""
+        labels.append(Label(_NAMES + width + 5, middle, unit.full(value), "start"))
+    first = f" Most: {rows[0][0]} with {unit.full(rows[0][1])}." if rows else ""
     return Plot(
         key=key,
         title=title,
         about=f"{counted(len(rows), 'bar')}, one for each {what.lower()}.{first}" if most else "Nothing is stored yet.",
         height=2 * _TOP + len(rows) * _ROW,
         head=(what, title),
-        body=tuple((name, COUNT.full(value)) for name, value in rows),
+        body=tuple((name, unit.full(value)) for name, value in rows),
         is_empty=not most,
         bars=tuple(bars),
         labels=tuple(labels),

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from claude_mem_lite.code.freshness.time_budget import ScanThrottle
 from claude_mem_lite.db.connection import atomic, empty_log
+from claude_mem_lite.experiment import session_outcomes
 from claude_mem_lite.inbox.journal import Journal
 from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
 from claude_mem_lite.knowledge import outcomes
@@ -34,6 +35,7 @@ def tidy(queue: Queue, db: sqlite3.Connection, now: datetime, backed_up: int | N
     for session in sessions.quiet(db, quiet_since):
         # First: after a crash the session is still open, and its events, needed for judging, are in the inbox.
         outcomes.judge(db, queue, session)
+    session_outcomes.judge_quiet(db, queue, quiet_since)
     with atomic(db):
         interrupted = sessions.interrupt_quiet(db, quiet_since)
         dropped = receipts.trim(db, now - timedelta(days=KEEP_RECEIPTS_DAYS))

@@ -31,6 +31,7 @@ from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.timestamps import Clock, utc_now
 from claude_mem_lite.worker.answers.in_flight import DuplicateHookGuard, InFlightInjections
 from claude_mem_lite.worker.answers.lesson_pace import QuestionPace
+from claude_mem_lite.worker.answers.session_arms import SessionArms
 from claude_mem_lite.worker.answers.user_notices import UserNotices
 from claude_mem_lite.worker.background import GuardStep, background_steps
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
@@ -65,8 +66,12 @@ def open_loop(
     embedder: Embedder | None = None,
     limits: Limits = LIMITS,
     package: Package | None = None,
+    *,
+    is_throwaway: bool = False,
 ) -> Iterator[Loop]:
-    """Yield a job loop over sound and up-to-date databases, and close the databases at the end."""
+    """Yield a job loop over sound and up-to-date databases, and close the databases at the end.
+
+    A throwaway home, which is removed in any case, does not wait for the disk."""
     has_record = home.open_files.exists()
     had_damage = startup.prepare(home, clock())
     with (
@@ -76,6 +81,9 @@ def open_loop(
     ):
         connections = {home.inbox_db: inbox_db, home.memory_db: memory_db}
         databases = Databases(inbox_db, memory_db)
+        if is_throwaway:
+            for connection in connections.values():
+                connection.execute("pragma synchronous=off")
         migrate(inbox_db, INBOX_MIGRATIONS, clock())
         back_up_before_migrating(home, clock(), memory_db)
         migrate(memory_db, MEMORY_MIGRATIONS, clock())
@@ -102,8 +110,8 @@ def open_loop(
             for db in connections.values():
                 open_files.renew_mark(db)
         if not files.is_overwritten():  # else closing would bring pages of the log into another database
-            for connection in holding:
-                connection.close()
+            for held in holding:
+                held.close()
     if has_ended_well:  # else the next worker has to know which logs are of which database
         home.open_files.unlink(missing_ok=True)
 
@@ -164,6 +172,7 @@ def _make_loop(
         notices=UserNotices(home, clock),
         duplicate_hooks=DuplicateHookGuard(inbox_readers.open),
         questions=QuestionPace(),
+        arms=SessionArms(settings, writes),
     )
 
     def link(memory: Memory, location: Location, folder: str) -> Memory:

@@ -129,6 +129,8 @@ class Loop:
         if not self.services.settings.reload():
             return False
         self.services.intake.follow_settings()
+        if self.services.arms.follow_settings(self._memory_db, self.services.clock()):
+            self.services.renderer.note_command()
         self.services.models.configure(self.services.settings.config)
         return True
 

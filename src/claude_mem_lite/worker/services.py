@@ -15,6 +15,7 @@ from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.answers.in_flight import DuplicateHookGuard, InFlightInjections
 from claude_mem_lite.worker.answers.lesson_pace import QuestionPace
+from claude_mem_lite.worker.answers.session_arms import SessionArms
 from claude_mem_lite.worker.answers.user_notices import UserNotices
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ALL_PROJECTS, ContextRenderer
@@ -60,6 +61,7 @@ class Services:
     notices: UserNotices
     duplicate_hooks: DuplicateHookGuard
     questions: QuestionPace
+    arms: SessionArms
 
     def rebuild_derived(self) -> Future[None]:
         """Rebuild indexes, freshness and contexts; the future ends when the rebuild has begun."""

@@ -26,6 +26,15 @@ class SettingsSource:
         """Return whether config.toml is unchanged since the last reload."""
         return state_of(self._home.config) == self._state
 
+    def current(self) -> Config:
+        """Return the settings, even if changed a moment ago; the settings before while the file is invalid."""
+        if self.is_current():
+            return self.config
+        try:
+            return load_config(self._home.config, os.environ)
+        except ConfigError:
+            return self.config
+
     def excludes(self, folder: str) -> bool:
         """Return whether the settings exclude a folder."""
         return is_excluded(self.config, folder)
@@ -40,8 +49,9 @@ class SettingsSource:
                 log.error("configuration cannot be read; events wait in the spool")
             self.problem, self._state = str(error), state
             return False
-        if config.exclude != self.config.exclude:
-            prerendered.clear(self._home)  # a rendered context may belong to a folder that is excluded now
+        # A rendered context may belong to a folder that is excluded now, or be read by a control session.
+        if config.exclude != self.config.exclude or bool(config.experiment) != bool(self.config.experiment):
+            prerendered.clear(self._home)
         self.config, self.problem = config, ""
         self._state = state  # last: until then other threads read the file, instead of the settings before
         return True

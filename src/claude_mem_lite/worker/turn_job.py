@@ -21,6 +21,7 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.event_names import time_of
+from claude_mem_lite.experiment import session_outcomes
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.erase import erase
 from claude_mem_lite.inbox.queue import Queue, Row
@@ -121,6 +122,8 @@ def process(
         stored = _store_turn(unit[0].name, events, where.location, db, queue, config, link, likeness, now)
         if events[-1].kind in ("SessionEnd", "StopFailure"):
             outcomes.judge(db, queue, events[-1].session)
+        if events[-1].kind == "SessionEnd":  # after an error the session mostly goes on
+            session_outcomes.judge(db, queue, events[-1].session)
         worthless = {row for row, event in kept.items() if event.name in stored.digest.skipped}
         skipped |= dict.fromkeys(worthless, _NOTHING_KEPT)
     found = where.found if where else None

@@ -19,6 +19,9 @@ PAGES = (
     "/team",
     "/quarantine",
     "/health",
+    "/guards",
+    "/lessons",
+    "/evaluation",
     "/memories/1st",
     "/memories/1st?all=1",
     "/sessions/1st",
@@ -91,6 +94,14 @@ def test_questions_and_selections_have_no_serious_fault(
         keep(page, "/selected", f"{theme}-{width}")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         assert faults(page) == []
+
+
+@pytest.mark.parametrize("width", [600, 800, 1000, 1100, 1152, 1160, 1200])
+def test_every_page_of_the_menu_is_in_sight(browser: Browser, served: Served, width: int) -> None:
+    with opened(browser, served, "/guards", size={"width": width, "height": 900}) as page:
+        keep(page, "/guards", str(width))
+        for entry in page.locator("header nav a").all():
+            expect(entry).to_be_in_viewport(ratio=1)
 
 
 def test_in_a_narrow_window_the_pages_are_one_row(browser: Browser, served: Served) -> None:

@@ -46,8 +46,9 @@ def shop(tmp_path: Path) -> Path:
 
 
 def hold(home: Home, shop: Path, *guards: Guard) -> None:
-    guard_hooks.hold(home, PROJECT, sorted({tool for one in guards for tool in one.rule.tools}), [shop])
+    home.make()
     guards_file.write(home, PROJECT, guards)
+    guard_hooks.hold(home, PROJECT, [shop])
 
 
 def _fixes(home: Home) -> list[DoctorFix]:
@@ -127,10 +128,20 @@ def test_settings_that_run_no_hooks_are_told(home: Home, shop: Path) -> None:
 
 def test_guards_without_a_hook_in_any_folder_are_told(home: Home, shop: Path) -> None:
     hold(home, shop, USE_PNPM)
-    guard_hooks.hold(home, PROJECT, [], [shop])
+    (home.guards / "roots").unlink()
+    guard_hooks.refresh(home)
     (check,) = check_guards(home)
     assert (check.state, check.found) == ("warn", "guards are in force, but no folder of their project has the hook")
     assert check.next_step == "run `claude-mem-lite guards resume g1`"
+
+
+def test_a_hook_whose_last_guard_was_paused_without_the_user_is_left_over_and_taken_out(home: Home, shop: Path) -> None:
+    hold(home, shop, USE_PNPM)
+    settings = shop / ".claude" / "settings.local.json"
+    guards_file.remove(home, PROJECT)
+    assert found(home) == [("warn", f"the hook of your guards is left over in {settings}")]
+    assert [apply(fix).failure for fix in _fixes(home)] == [""]
+    assert not settings.exists()
 
 
 def test_while_memory_is_off_doctor_says_that_no_guard_holds(home: Home, shop: Path) -> None:

@@ -24,6 +24,7 @@ from tests.support.turns import PYTEST_FAILED, PYTEST_PASSED
 from tests.worker.commands import run_here as run_on
 
 NEXT = "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
+READ = "Read 3 files of Claude Code."
 NOT_PAUSED: Json = {"off": [], "excluded_then": []}
 WHATEVER_THE_MODE = "-dac_override,-dac_read_search"
 ONE_AFTER_THE_OTHER = """
@@ -120,7 +121,7 @@ def three_sessions(folder: Path) -> None:
 def test_it_reads_the_clients_own_folder_when_none_is_given(unserved: Machine) -> None:
     three_sessions(unserved.user_home / ".claude" / "projects" / "-home-dev-shop")
     done = run(unserved)
-    assert done.stdout == f"Imported 3 turns of 3 sessions: 3 new memories.\n{NEXT}\n"
+    assert done.stdout == f"Imported 3 turns of 3 sessions: 3 new memories.\n{READ}\n{NEXT}\n"
     assert done.stderr.startswith("Reading 3 transcripts, 0.0 MB (partly compressed).")
 
 
@@ -134,7 +135,12 @@ def test_a_second_time_adds_nothing(machine: Machine, tmp_path: Path) -> None:
     three_sessions(tmp_path)
     run(machine, tmp_path)
     once, rows = dump(machine.view.memory_db), machine.rows()
-    assert run(machine, tmp_path).stdout == "There was nothing new to import.\n3 turns were there already.\n"
+    assert run(machine, tmp_path).stdout.splitlines() == [
+        "There was nothing new to import.",
+        "3 turns were there already.",
+        READ,
+        "3 files were not used: 3 already known (--verbose lists them).",
+    ]
     assert dump(machine.view.memory_db) == once
     assert machine.rows() == rows
 
@@ -187,6 +193,8 @@ def test_the_report_tells_what_was_left_out_and_why(machine: Machine, tmp_path: 
     assert told[24:] == [
         "  and 2 more (--json names them all)",
         "Such lines are left out every time; the rest of their files is read.",
+        "Read 4 files of Claude Code.",
+        "1 file was not used: 1 excluded (--verbose lists them).",
         NEXT,
     ]
     assert len(report(machine, path)["unreadable"]) == 22
@@ -203,6 +211,7 @@ def test_a_folder_that_may_not_be_read_is_reported_and_the_others_are_read(
         "Imported 3 turns of 3 sessions: 3 new memories.",
         "1 folder could not be read in full:",
         f"  {folder}: this folder cannot be read: Permission denied",
+        READ,
         NEXT,
     ]
 
@@ -257,10 +266,12 @@ def test_what_cannot_be_read_is_no_failure_where_turns_are_known(machine: Machin
 def test_where_there_are_no_transcripts_it_says_where_it_looked(unserved: Machine, tmp_path: Path) -> None:
     folder = unserved.user_home / ".claude" / "projects"
     told = run(unserved).stdout
-    assert told.startswith(f"There are no transcripts in {folder}. ")
+    assert told.startswith(f"There are no transcripts in {folder} or {unserved.user_home / '.codex' / 'sessions'} or ")
     assert "PATH" in told
     assert "CLAUDE_CONFIG_DIR" in told
-    assert run(unserved, tmp_path).stdout.startswith(f"There are no transcripts (.jsonl or .jsonl.gz) in {tmp_path}. ")
+    assert run(unserved, tmp_path).stdout.startswith(
+        f"There are no transcripts (.jsonl, .jsonl.gz, .json, opencode.db) in {tmp_path}. "
+    )
     assert report(unserved, tmp_path)["turns"] == 0
 
 

@@ -16,7 +16,7 @@ HEALTH = {
     "model", "model_problem", "model_next_step", "model_failed", "model_waiting", "calls_today", "spend_today",
     "tokens_today", "last_context_at", "unindexed", "stale_turns", "index_problem", "daily_usd", "daily_tokens",
     "unsure_lessons",
-    "ask_agent",
+    "ask_agent", "experiment",
     "backups", "last_backup_at", "backup_problem", "recovered", "recovered_at",
 }  # fmt: skip
 

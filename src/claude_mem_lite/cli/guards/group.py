@@ -1,6 +1,6 @@
 """Command `guards`: guards of the user's rules, their replay, their ledger, and the user's changes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -21,12 +21,13 @@ from claude_mem_lite.cli.options import (
 )
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.client.queries import Where
+from claude_mem_lite.guard_modes import MODES
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.responses.guards import GuardChange
+from claude_mem_lite.responses.guards import GuardChange, ShownGuard
 from claude_mem_lite.text import one_line, within
 
 _NOTHING: JsonObject = {"guards": []}
-_MODES = {
+_EFFECTS = {
     "auto": "asks you, or reminds the agent where nobody can answer,",
     "remind": "reminds the agent",
     "ask": "asks you",
@@ -35,7 +36,7 @@ _MODES = {
 _MAX_WORDS = 200
 mode_option = click.option(
     "--mode",
-    type=OneOf(tuple(_MODES)),
+    type=OneOf(MODES),
     help="remind the agent, ask you, or deny the call; auto asks you, and reminds where nobody can answer.",
 )
 id_argument = click.argument("id_", metavar="ID", shell_complete=completion_values.guards)
@@ -94,7 +95,17 @@ def _list(all_projects: bool, every: bool, as_json: bool) -> None:
     if as_json:
         print_json(found.raw)
         return
-    print_guards(found.guards, client.project_names() if all_projects else {})
+    names = client.project_names() if all_projects else {}
+    print_guards(found.guards, names, _hindrances(found.guards))
+
+
+def _hindrances(guards: Sequence[ShownGuard]) -> Mapping[str, str]:
+    """Return why guards that were accepted do not hold, by id."""
+    if not any(guard.status == "active" for guard in guards):
+        return {}
+    from claude_mem_lite.install.guard_change import hindrances  # here: it takes longer to load than a list
+
+    return hindrances(chosen_home(), guards)
 
 
 @guards.command(short_help="Show one guard: rule, replay, ledger, examples.")
@@ -114,7 +125,7 @@ def show(id_: str, limit: int, as_json: bool) -> None:
     if as_json:
         print_json(found.raw)
         return
-    print_detail(found)
+    print_detail(found, _hindrances([found.guard]).get(found.guard.id, ""))
 
 
 @guards.command("try", short_help="Say whether a guard would fire on a call.")
@@ -303,22 +314,28 @@ def false_(id_: str, as_json: bool) -> None:
 
 def _change(id_: str, change: str, done: str, as_json: bool, mode: str | None = None) -> None:
     refuse_agent(f"guards {change}")
-    _print_change(connect().change_guard(id_, change, mode=mode), done, as_json)
+    _print_change(connect().change_guard(id_, change, mode=mode, cwd=folder()), done, as_json)
 
 
 def _print_change(changed: GuardChange, done: str, as_json: bool) -> None:
     """Print a changed guard, after the hook has followed the change."""
     from claude_mem_lite.install.guard_change import follow  # here: it takes longer to load than a list
 
-    held = follow(chosen_home(), changed)
+    followed = follow(chosen_home(), changed)
     if as_json:
         print_json(changed.raw)
-        return
-    guard = changed.guard
+    else:
+        is_held = followed.trouble is None or changed.guard.status != "active"
+        _print_changed(changed.guard, done if is_held else "Stored")
+        for line in followed.lines:
+            click.echo(line)
+    if followed.trouble is not None:
+        raise followed.trouble
+
+
+def _print_changed(guard: ShownGuard, done: str) -> None:
     words = within(one_line(plain(guard.words)), _MAX_WORDS)
-    does = _MODES.get(guard.mode, "fires") if guard.status == "active" else "fires"
+    does = _EFFECTS.get(guard.mode, "fires") if guard.status == "active" else "fires"
     click.echo(f"{done}: {does} when a call {words} ({plain(guard.id)})")
     if guard.status == "paused":
         click.echo(f"`claude-mem-lite guards resume {plain(guard.id)}` puts it in force again.")
-    for line in held:
-        click.echo(line)

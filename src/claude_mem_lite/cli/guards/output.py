@@ -8,11 +8,11 @@ import click
 
 from claude_mem_lite.cli.output import bold, dim, plain
 from claude_mem_lite.cli.times import ago
+from claude_mem_lite.guard_modes import mode_in_words
 from claude_mem_lite.responses.guards import GuardCounts, GuardDetail, GuardMatch, GuardRate, GuardTrial, ShownGuard
 from claude_mem_lite.text import counted, one_line, within
 
 _MAX_REASON = 160
-_MODES = {"auto": "ask or remind"}
 _STATUS = {
     "active": "In force",
     "paused": "Paused",
@@ -21,11 +21,12 @@ _STATUS = {
     "dismissed": "Dismissed",
     "removed": "Removed",
 }
+_NOT_HELD = "Accepted, but not in force"
 _OUTCOMES = {"open": "not decided yet", "got_round": "got round"}
 
 
-def print_guards(guards: Sequence[ShownGuard], names: Mapping[str, str]) -> None:
-    """Print a list of guards by status, with the next step for proposals."""
+def print_guards(guards: Sequence[ShownGuard], names: Mapping[str, str], hindrances: Mapping[str, str]) -> None:
+    """Print a list of guards by status, with the next step for proposals, and for guards that do not hold."""
     if not guards:
         click.echo(
             "No guards here. Rules that you state, and that name a command, path, import or branch, are proposed; "
@@ -34,10 +35,11 @@ def print_guards(guards: Sequence[ShownGuard], names: Mapping[str, str]) -> None
         return
     for status, title in _STATUS.items():
         found = [guard for guard in guards if guard.status == status]
-        if found:
-            click.echo(bold(f"{title}:"))
-        for guard in found:
-            _print_line(guard, names.get(plain(guard.project), ""))
+        _print_group(title, [guard for guard in found if guard.id not in hindrances], names)
+        stopped = [guard for guard in found if guard.id in hindrances]
+        _print_group(_NOT_HELD, stopped, names)
+        for reason in dict.fromkeys(hindrances[guard.id] for guard in stopped):
+            click.echo(reason)
     if any(guard.status == "proposed" for guard in guards):
         click.echo(
             "`claude-mem-lite guards show ID` lists the past calls, `guards accept ID` puts one in force, "
@@ -45,8 +47,15 @@ def print_guards(guards: Sequence[ShownGuard], names: Mapping[str, str]) -> None
         )
 
 
+def _print_group(title: str, guards: Sequence[ShownGuard], names: Mapping[str, str]) -> None:
+    if guards:
+        click.echo(bold(f"{title}:"))
+    for guard in guards:
+        _print_line(guard, names.get(plain(guard.project), ""))
+
+
 def _print_line(guard: ShownGuard, project: str) -> None:
-    mode = _MODES.get(guard.mode, plain(guard.mode))
+    mode = mode_in_words(plain(guard.mode))
     details = ", ".join(filter(None, (mode, _figures(guard), project)))
     click.echo(f"{click.style(plain(guard.id), fg='cyan')}  {plain(guard.words)}  {dim(f'[{details}]')}")
     click.echo(dim(f"    {_short(guard.reason)}"))
@@ -59,6 +68,8 @@ def _figures(guard: ShownGuard) -> str:
         return _counts(guard.counts)
     if not guard.is_replayed:
         return "not yet run over your earlier sessions"
+    if not guard.replayed_calls:
+        return "no earlier session to try it on"
     if not guard.would_have_fired:
         return "would never have fired"
     return f"would have fired {_times(guard.would_have_fired)} in {counted(guard.in_sessions, 'session')}"
@@ -82,12 +93,15 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number:,} times"
 
 
-def print_detail(detail: GuardDetail) -> None:
-    """Print one guard in full."""
+def print_detail(detail: GuardDetail, hindrance: str) -> None:
+    """Print one guard in full; a hindrance says why it does not hold."""
     guard, now = detail.guard, datetime.now(UTC)
-    click.echo(f"{click.style(plain(guard.id), fg='cyan')}  {bold(_STATUS.get(guard.status, plain(guard.status)))}")
+    status = _NOT_HELD if hindrance else _STATUS.get(guard.status, plain(guard.status))
+    click.echo(f"{click.style(plain(guard.id), fg='cyan')}  {bold(status)}")
+    if hindrance:
+        click.echo(hindrance)
     click.echo(f"fires when a call {plain(guard.words)}")
-    click.echo(f"mode: {_MODES.get(guard.mode, plain(guard.mode))}; tools: {', '.join(map(plain, guard.tools))}")
+    click.echo(f"mode: {mode_in_words(plain(guard.mode))}; tools: {', '.join(map(plain, guard.tools))}")
     click.echo(f"reason: {plain(guard.reason)}")
     for name, value in (("instead", guard.instead), ("note", guard.note), ("from memory", guard.memory)):
         if value:
@@ -106,7 +120,7 @@ def _print_replay(detail: GuardDetail, now: datetime) -> None:
         click.echo("  has not run yet")
         return
     if not replay.calls:
-        click.echo("  no call of an earlier session is known")
+        click.echo("  no call of an earlier session is known, so there is nothing to try it on")
         return
     older = "" if replay.is_whole else "; older ones were left out"
     click.echo(

@@ -1,7 +1,6 @@
-"""Commands `install` and `hooks`, and the question whether Claude may use the memory tools without asking each time.
+"""Commands `install` and `hooks`. `install` asks on a terminal (`first_run.py`), then carries the answers out.
 `uninstall` is in `uninstall.py`."""
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -12,16 +11,20 @@ import click
 
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.agents.client_settings import ClientSettings, config_folder
-from claude_mem_lite.agents.permissions import Permission, permission
-from claude_mem_lite.cli.options import OneOf, chosen_home, refuse_agent
+from claude_mem_lite.cli.options import OneOf, chosen_home, yes_option
 from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, SettingsError
+from claude_mem_lite.cli.setup import first_run
+from claude_mem_lite.cli.setup.first_run import Answers
+from claude_mem_lite.cli.setup.model_options import chosen_model, model_options
+from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, key_source, needs_key, write_choice
+from claude_mem_lite.cli.setup.permission_question import check_allow_option, print_decision, print_rules
+from claude_mem_lite.config_loader import load_config
+from claude_mem_lite.errors import SettingsChanged, SettingsError
 from claude_mem_lite.install import agent_extras, guard_hooks, hook_install, plugin, settings_files
 from claude_mem_lite.install.hook_config import hook_groups, hook_settings
 from claude_mem_lite.install.hook_install import Plan
-from claude_mem_lite.install.permissions import ASKS
-from claude_mem_lite.install.targets import AGENT_TEXTS, Scope, Target, install_command, settings_path, target_of
+from claude_mem_lite.install.interpreter import is_temporary
+from claude_mem_lite.install.targets import AGENT_TEXTS, Scope, Target, settings_path, target_of
 from claude_mem_lite.paths import Home
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
@@ -69,8 +72,28 @@ def target_options(command: Decorated) -> Decorated:
 @click.command(short_help="Let your agent use this memory.")
 @target_options
 @_allow_option
+@click.option(
+    "--import/--no-import",
+    "import_past",
+    default=None,
+    help="Whether to import earlier sessions of Claude Code; asked on a terminal if not given.",
+)
+@model_options
+@yes_option
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool | None, dry_run: bool) -> None:
+def install(
+    agent: str,
+    scope: Scope,
+    config_dir: Path | None,
+    allow_tools: bool | None,
+    import_past: bool | None,
+    provider: str | None,
+    model: str,
+    base_url: str,
+    key_stdin: bool,
+    yes: bool,
+    dry_run: bool,
+) -> None:
     """Let your agent use this memory.
 
     Adds hooks to the agent's settings (by default Claude Code's settings.json) and keeps all other settings, with a
@@ -78,8 +101,13 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
     ask; makes the data folder; tries one hook. Running it again changes nothing; after an upgrade it updates all parts.
     `uninstall` removes exactly these parts.
 
-    On a terminal, asks whether Claude may use the memory tools without asking each time, and shows the rules that would
-    be added to the settings. Without a terminal and without --allow-tools, adds no rules.
+    On a terminal, shows what it will change and asks: whether to import your earlier sessions, whether Claude may use
+    the memory tools without asking each time, and whether a model writes notes, with the cost of each. Nothing is
+    changed before the last answer, and your present settings are the defaults. Options answer ahead. With --yes or
+    without a terminal it asks nothing: no import, no rules, and the model stays as it is (rules alone at first).
+
+    --provider chooses the model as the settings `provider`, `model` and `base_url` do (docs/models.md). A key is never
+    an argument: --key-stdin reads one from the input and stores it for you alone.
 
     All agents share one memory. Install into each agent that you use.
 
@@ -87,39 +115,94 @@ def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool
     Examples:
       claude-mem-lite install
       claude-mem-lite install --dry-run
+      claude-mem-lite install --yes
       claude-mem-lite install --allow-tools
+      claude-mem-lite install --yes --import --provider rules
       claude-mem-lite install --agent codex
       claude-mem-lite install --scope project
     """
     home = chosen_home()
     target = chosen_target(agent, scope, config_dir)
-    path, tools = target.settings, target.tools
 
     def planned(allow: bool | None) -> Plan:
-        return hook_install.plan_install(home, path, hook_groups(home, agent), agent, target.project, allow)
+        return hook_install.plan_install(home, target.settings, hook_groups(home, agent), agent, target.project, allow)
 
-    _check_word(home, target, allow_tools)
+    _check_options(home, target, allow_tools, import_past)
+    given = Answers(allow_tools, import_past, chosen_model(provider, model, base_url, key_stdin and not dry_run))
     plan = planned(allow_tools)
     if plan.changes:
         settings_files.check_writable(plan.path)
-    agent_extras.check(home, tools)
-    is_new_folder = scope == "user" and not target.folder.exists()
+    agent_extras.check(home, target.tools)
     if dry_run:
-        if is_new_folder:
-            click.echo(f"Would create the folder {target.folder}, which does not exist.")
-        _print_dry_run(home, plan)
-        for sentence in agent_extras.preview_install(home, tools):
-            click.echo(sentence)
-        _print_plugin(target)
+        _print_dry_run(home, target, plan)
         return
-    if allow_tools is None and _can_ask(home, target) and _ask(planned(True)):
-        allow_tools = True
+    is_asked = not yes and not key_stdin and first_run.can_ask()
+    answers = _asked(home, target, given, planned) if is_asked else given
+    if answers.model is not None:
+        load_config(home.config, {})  # a broken file is told before anything is changed
+    _carry_out(home, target, answers, lambda: planned(answers.allow_tools))
+
+
+def _asked(home: Home, target: Target, given: Answers, planned: Callable[[bool | None], Plan]) -> Answers:
+    try:
+        return first_run.ask(home, target, given, planned(given.allow_tools), planned(True))
+    except KeyboardInterrupt:
+        click.echo("Stopped. Nothing was changed.", err=True)
+        raise
+
+
+def _carry_out(home: Home, target: Target, answers: Answers, planned: Callable[[], Plan]) -> None:
+    """Make all changes, each of which can be made again; after Ctrl-C, say which are finished."""
+    parts = {"hooks": True, "model": answers.model is not None, "import": bool(answers.import_past)}
+    unfinished = [part for part, is_wanted in parts.items() if is_wanted]
+    try:
+        plan = _install_hooks(home, target, planned)
+        unfinished.remove("hooks")
+        if answers.model is not None:
+            _write_model(home, answers.model)
+            unfinished.remove("model")
+        if answers.import_past:
+            _import_past(target)
+            unfinished.remove("import")
+        _print_next(home, target, plan, answers)
+    except KeyboardInterrupt:
+        left = f"Not finished: {', '.join(unfinished)}." if unfinished else "All changes were made."
+        click.echo(f"Stopped. {left} Run `claude-mem-lite install` again to complete it.", err=True)
+        raise
+
+
+def _install_hooks(home: Home, target: Target, planned: Callable[[], Plan]) -> Plan:
+    is_new_folder = target.scope == "user" and not target.folder.exists()
     hook_install.prepare(home)
     if hook_install.stop_older_worker(home):
         click.echo("Stopped the worker of another version; the next hook starts the new one.")
-    with guard_hooks.lifted(home, path):
-        plan = _apply(home, target, lambda: planned(allow_tools), is_new_folder=is_new_folder)
-    _print_next(home, target, plan, allow_tools)
+    if is_temporary(Path(sys.prefix)):
+        click.echo(f"This program runs from a cache ({sys.prefix}) and stops working when the cache is emptied.")
+        click.echo("To keep it, run `uv tool install` or `pipx install`, then `claude-mem-lite install` again.")
+    with guard_hooks.lifted(home, target.settings):
+        return _apply(home, target, planned, is_new_folder=is_new_folder)
+
+
+def _write_model(home: Home, choice: ModelChoice) -> None:
+    changed = write_choice(home, choice)
+    named = "rules alone" if choice.provider == RULES else f"{choice.provider} {choice.model}".rstrip()
+    click.echo(f"Notes are written by {named}, {'now' if changed else 'already'} in {home.config}.")
+    if choice.key:
+        click.echo(f"The key is in {home.api_key}, readable by you alone.")
+    elif needs_key(choice) and not key_source(home, choice.provider, os.environ):
+        click.echo(f"No key yet: write it into {home.api_key} (mode 600); until then rules write the notes.")
+
+
+def _import_past(target: Target) -> None:
+    """Run `import transcripts`, which can be stopped and run again."""
+    from claude_mem_lite.cli.transfer.import_transcripts import transcripts  # here: most installs import nothing
+
+    folder = first_run.transcripts_folder(target)
+    if not folder.is_dir():
+        click.echo(f"There are no earlier sessions in {folder}.")
+        return
+    with transcripts.make_context("transcripts", [str(folder)], parent=click.get_current_context()) as context:
+        transcripts.invoke(context)
 
 
 @click.command(short_help="Print the hook configuration that install writes.")
@@ -150,7 +233,7 @@ def _apply(home: Home, target: Target, planned: Callable[[], Plan], *, is_new_fo
         spoken = AGENT_TEXTS[target.agent].name
         click.echo(f"Created the folder {target.folder}, which did not exist: check that {spoken} uses it.")
     _print_hooks(home, target.settings, plan)
-    _print_rules(plan)
+    print_rules(plan)
     try:
         for sentence in agent_extras.install(home, target.tools):
             click.echo(sentence)
@@ -168,7 +251,22 @@ def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
     return target_of(agent, scope, config_dir, os.environ)
 
 
-def _print_dry_run(home: Home, plan: Plan) -> None:
+def _check_options(home: Home, target: Target, allow_tools: bool | None, import_past: bool | None) -> None:
+    check_allow_option(home, target, allow_tools)
+    if import_past and target.agent != CLAUDE_CODE:
+        raise click.UsageError("--import is for Claude Code; `claude-mem-lite import transcripts` imports sessions")
+
+
+def _print_dry_run(home: Home, target: Target, plan: Plan) -> None:
+    if target.scope == "user" and not target.folder.exists():
+        click.echo(f"Would create the folder {target.folder}, which does not exist.")
+    _print_planned(home, plan)
+    for sentence in agent_extras.preview_install(home, target.tools):
+        click.echo(sentence)
+    _print_plugin(target)
+
+
+def _print_planned(home: Home, plan: Plan) -> None:
     if not plan.changes:
         click.echo(f"{plan.path} has our hooks already; nothing would change there.")
         return
@@ -197,7 +295,7 @@ def _print_plugin(target: Target) -> None:
         click.echo(sentence)
 
 
-def _print_next(home: Home, target: Target, plan: Plan, allow_tools: bool | None) -> None:
+def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> None:
     tools, agent = target.tools, target.agent
     if target.scope == "project":
         click.echo("This is the file for you alone, because the hooks name paths of this machine: keep it out of git.")
@@ -207,69 +305,13 @@ def _print_next(home: Home, target: Target, plan: Plan, allow_tools: bool | None
     _print_plugin(target)
     if home.off_switch.exists():
         click.echo("Memory is switched off; `claude-mem-lite on` turns it on.")
-    _print_decision(home, target, allow_tools)
+    print_decision(home, target, answers.allow_tools)
     click.echo(f"Memories are kept in {home.root}.")
     if AGENT_TEXTS[agent].first:
         click.echo(AGENT_TEXTS[agent].first)
     click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
-    if agent == CLAUDE_CODE:
+    click.echo(
+        "`claude-mem-lite doctor` checks that everything works; `claude-mem-lite install` lets you change an answer."
+    )
+    if agent == CLAUDE_CODE and not answers.import_past:
         click.echo("`claude-mem-lite import transcripts` imports your earlier sessions.")
-
-
-def _check_word(home: Home, target: Target, allow_tools: bool | None) -> None:
-    """Refuse a word that is not the user's, or that would allow tools of somebody else."""
-    if allow_tools is not None and target.agent != CLAUDE_CODE:
-        raise click.UsageError("--allow-tools and --no-allow-tools are for Claude Code")
-    if not allow_tools:
-        return
-    refuse_agent("install --allow-tools")
-    if agent_extras.server_state(home, target.tools) == "foreign":
-        place = target.tools.server.describe()
-        raise MemoryLiteError(
-            f"another MCP server has our name in {place}, and --allow-tools would allow that one; nothing was changed",
-            "rename that one, then run this again",
-        )
-
-
-def _can_ask(home: Home, target: Target) -> bool:
-    """Return True if the question makes sense: a person is at the terminal, and no rule has decided yet."""
-    if target.agent != CLAUDE_CODE or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
-    return agent_extras.server_state(home, target.tools) != "foreign" and _permission(target).decision == "unset"
-
-
-def _ask(allowing: Plan) -> bool:
-    """Show the rules and their file, and ask."""
-    shown = json.dumps({"permissions": {"allow": list(allowing.rules_added)}}, indent=2)
-    click.echo(f"{ASKS}.\nTo allow them, this is added to {allowing.path}:")
-    click.echo("\n".join(f"  {line}" for line in shown.splitlines()))
-    return click.confirm("May Claude use these tools without asking each time?", default=False)
-
-
-def _print_rules(plan: Plan) -> None:
-    """Print the rules that were written or removed."""
-    if plan.rules_added:
-        click.echo(f"Allowed the memory tools in {plan.path}; before one deletes a memory, Claude still asks.")
-    if plan.rules_removed:
-        click.echo(f"Took the rules that allowed the memory tools out of {plan.path}.")
-
-
-def _print_decision(home: Home, target: Target, allow_tools: bool | None) -> None:
-    """Print the client's present decision, where the user may expect another."""
-    if target.agent != CLAUDE_CODE or agent_extras.server_state(home, target.tools) != "current":
-        return
-    found = _permission(target)
-    if found.decision == "unset":
-        allowing = install_command(target.agent, target.settings, option="--allow-tools")
-        click.echo(f"{ASKS}. To allow them, {allowing}.")
-    elif found.decision == "allowed" and allow_tools is False:
-        click.echo(f"The memory tools are allowed all the same, by a rule of your own: {found.rule} in {found.path}.")
-    elif found.decision != "allowed" and allow_tools:
-        verb = "denies them" if found.decision == "denied" else "has Claude ask"
-        click.echo(f"Careful: the rule {found.rule} in {found.path} {verb} all the same.")
-
-
-def _permission(target: Target) -> Permission:
-    if target.project is not None:
-        return permission(ClientSettings(config_folder(None, os.environ), target.project))
-    return permission(ClientSettings(target.settings.parent))

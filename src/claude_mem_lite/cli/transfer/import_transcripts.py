@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import (
+    OneOf,
     also_paused_option,
     connect,
     folders_option,
@@ -20,23 +21,25 @@ from claude_mem_lite.cli.options import (
     require_named,
     require_there,
 )
-from claude_mem_lite.cli.output import Advance, plain, print_json, print_some, progress
+from claude_mem_lite.cli.output import Advance, plain, progress
 from claude_mem_lite.cli.transfer.import_claude_mem import claude_mem
 from claude_mem_lite.cli.transfer.import_jsonl import jsonl
 from claude_mem_lite.cli.transfer.send_with_retry import Sending
+from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport, print_report
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.importers.jsonl_reader import TranscriptProblem
-from claude_mem_lite.importers.transcript_turns import TranscriptTurn
-from claude_mem_lite.importers.transcripts import (
-    SUFFIXES,
-    FolderMap,
-    Transcript,
-    find_transcripts,
-    own_folders,
-    read_transcript,
+from claude_mem_lite.importers.agent_reader import open_reader
+from claude_mem_lite.importers.discovery import (
+    AGENTS,
+    IMPORTABLE,
+    OTHER_FORMAT,
+    UnusedFile,
+    discover,
+    folders_of,
+    why_empty,
 )
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.importers.transcript_turns import TranscriptTurn
+from claude_mem_lite.importers.transcripts import FolderMap, Transcript
 from claude_mem_lite.text import counted
 
 # The worker carries out a request in one go, and hooks wait meanwhile.
@@ -52,7 +55,7 @@ class ImportGroup(HelpfulGroup):
             return f", did you mean import transcripts {named}?"
         if name.endswith(".db"):
             return f", did you mean import claude-mem {named}?"
-        if os.path.exists(name) or name.endswith(SUFFIXES):
+        if os.path.exists(name) or name.endswith(IMPORTABLE):
             return f", did you mean import jsonl {named} (memories) or import transcripts {named} (sessions)?"
         return super()._nearest(ctx, name)
 
@@ -78,64 +81,15 @@ import_.add_command(jsonl)
 import_.add_command(claude_mem)
 
 
-@dataclass(slots=True)
-class TranscriptReport:
-    """Result of an import."""
-
-    sessions: set[str] = field(default_factory=set)
-    """Sessions of the stored turns."""
-    turns: int = 0
-    memories: int = 0
-    ended: int = 0
-    """Memories that the turns retired or replaced."""
-    unsure_lessons: int = 0
-    known: int = 0
-    excluded: int = 0
-    off: int = 0
-    """Turns left out because memory was off at the time."""
-    excluded_then: int = 0
-    """Turns left out because their folder was excluded at the time."""
-    paused_files: dict[Path, int] = field(default_factory=dict)
-    """Transcripts of the turns during a pause, with the number of turns."""
-    still_open: int = 0
-    waiting: int = 0
-    """Turns that are in the inbox, but failed."""
-    problems: list[TranscriptProblem] = field(default_factory=list)
-
-    @property
-    def is_in_vain(self) -> bool:
-        """Return True if there were problems, and no turns."""
-        turns = self.turns + self.known + self.excluded + self.off + self.excluded_then
-        turns += self.still_open + self.waiting
-        return bool(self.problems) and not turns
-
-    def as_json(self) -> JsonObject:
-        return {
-            "sessions": len(self.sessions),
-            "turns": self.turns,
-            "memories": self.memories,
-            "ended": self.ended,
-            "unsure_lessons": self.unsure_lessons,
-            "known": self.known,
-            "excluded": self.excluded,
-            "off": self.off,
-            "excluded_then": self.excluded_then,
-            "paused": [{"file": str(path), "turns": turns} for path, turns in self.paused_files.items()],
-            "still_open": self.still_open,
-            "waiting": self.waiting,
-            "unreadable": [{"file": str(one.path), "line": one.line, "reason": one.reason} for one in self.problems],
-        }
-
-
 def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...]) -> tuple[Path, ...]:
     for path in given:
         require_there(path)
-        if not path.is_dir() and not path.name.endswith(SUFFIXES):
-            raise click.BadParameter(f"{path} is no transcript: transcripts end in {' or '.join(SUFFIXES)}")
+        if not path.is_dir() and not path.name.endswith(IMPORTABLE):
+            raise click.BadParameter(f"{path} is no transcript: transcripts end in {', '.join(IMPORTABLE)}")
     return given
 
 
-@import_.command(short_help="Import Claude Code's own transcripts.")
+@import_.command(short_help="Import the agents' own transcripts.")
 @click.argument(
     "paths",
     metavar="[PATH...]",
@@ -145,16 +99,27 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
     callback=_is_transcript,
 )
 @folders_option("Import sessions of the folder NAME (its name or path) as if they had been in FOLDER; may be repeated.")
+@click.option("--agent", "agents", type=OneOf(AGENTS), multiple=True, help="Only this agent's; may be repeated.")
 @also_paused_option
+@click.option("--verbose", is_flag=True, help="List every file that was not used, with the reason.")
 @json_option
-def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: bool, as_json: bool) -> None:
-    """Import Claude Code's own transcripts.
+def transcripts(
+    paths: Sequence[Path],
+    chosen: Mapping[str, str],
+    agents: Sequence[str],
+    also_paused: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Import the agents' own transcripts.
 
-    Reads the sessions that Claude Code has stored on this machine and processes them as if hooks had reported them:
-    without secrets, without private passages, and by rules, never by a model. A PATH is a transcript (.jsonl, or
-    .jsonl.gz) or a folder of transcripts; without PATH, the client's own folder ($CLAUDE_CONFIG_DIR/projects or
-    ~/.claude/projects). The transcripts do not change. Turns of excluded folders are left out. Turns from a time when
-    memory was off, or their folder was excluded, are left out too, unless you name their files and give --also-paused.
+    Reads the sessions that Claude Code, Codex CLI, Copilot CLI, Gemini CLI and OpenCode have stored on this machine and
+    processes them as if hooks had reported them: without secrets, without private passages, and by rules, never by a
+    model. A PATH is a transcript (.jsonl, .jsonl.gz, .json, or opencode.db) or a folder of transcripts; without PATH,
+    the agents' own folders. A session that hooks have reported is not stored twice. The transcripts do not change. For
+    every file that was not used the report has the reason. Turns of excluded folders are left out. Turns from a time
+    when memory was off, or their folder was excluded, are left out too, unless you name their files and give
+    --also-paused.
 
     Sessions of another machine, or of a folder that you have moved, belong to a project of the old path unless
     --project names the new folder; turns excluded in either folder are left out. Sessions of an earlier import stay in
@@ -166,6 +131,7 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
     \b
     Examples:
       claude-mem-lite import transcripts
+      claude-mem-lite import transcripts --agent codex --verbose
       claude-mem-lite import transcripts ~/backup/claude/projects
       claude-mem-lite import transcripts ~/laptop/projects --project shop=.
       claude-mem-lite import transcripts session.jsonl --json
@@ -173,19 +139,21 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
     """
     require_named(also_paused, paths)
     report, folders = TranscriptReport(), FolderMap(chosen)
-    found = find_transcripts(list(paths) or own_folders(os.environ), report.problems)
+    discovery = discover(paths, agents or AGENTS, os.environ, report.problems)
+    found = discovery.transcripts
+    report.unused += discovery.unused
     try:
         if found:
             with _progress(found) as advance:
                 TranscriptImport(connect(), report, folders, advance, also_paused=also_paused).run(found)
     except KeyboardInterrupt:
-        _print(report, as_json, stopped=True)
+        print_report(report, as_json, verbose=verbose, stopped=True)
         click.echo("Stopped. Imported memories are kept; run the import again to continue.", err=True)
         raise
-    if not found and not report.problems and not as_json:
-        click.echo(_where_nothing_is(paths))
+    if not found and not report.problems and not report.unused and not as_json:
+        click.echo(_where_nothing_is(paths, agents or AGENTS))
     else:
-        _print(report, as_json)
+        print_report(report, as_json, verbose=verbose)
     if report.is_in_vain:
         raise MemoryLiteError("not one turn could be read")
     for name in sorted(folders.unused):
@@ -199,15 +167,15 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
             click.echo(f"Also: `claude-mem-lite lessons --all-projects`, for {said}.")
 
 
-def _where_nothing_is(paths: Sequence[Path]) -> str:
+def _where_nothing_is(paths: Sequence[Path], agents: Sequence[str]) -> str:
     if paths:
         named = " or ".join(plain(path) for path in paths)
-        kinds = " or ".join(SUFFIXES)
-        return f"There are no transcripts ({kinds}) in {named}. Without a PATH, Claude Code's own folder is read."
-    (folder,) = own_folders(os.environ)
+        kinds = ", ".join(IMPORTABLE)
+        return f"There are no transcripts ({kinds}) in {named}. Without a PATH, the agents' own folders are read."
+    folders = " or ".join(plain(folder) for agent in agents for folder in folders_of(agent, os.environ))
     return (
-        f"There are no transcripts in {plain(folder)}. If Claude Code keeps them elsewhere, give that folder as PATH, "
-        "or set CLAUDE_CONFIG_DIR as it is set for Claude Code."
+        f"There are no transcripts in {folders}. If an agent keeps them elsewhere, give that folder as PATH, or set "
+        "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME or GEMINI_CLI_HOME as it is set for the agent."
     )
 
 
@@ -227,7 +195,8 @@ class TranscriptImport:
         now = datetime.now(UTC)
         done_bytes = 0
         for transcript in found:
-            reading = read_transcript(transcript, now)
+            before = replace(self._report)
+            reading = open_reader(transcript, now)
             for batch in _batches(map(self._folders.relocate, reading)):
                 self._send(batch, transcript.path)
                 self._advance(done_bytes + reading.bytes_read)
@@ -235,6 +204,29 @@ class TranscriptImport:
             self._advance(done_bytes)
             self._report.still_open += reading.still_open
             self._report.problems += reading.problems
+            if not any(problem.what == "file" for problem in reading.problems):
+                self._note_file(transcript, before)
+
+    def _note_file(self, transcript: Transcript, before: TranscriptReport) -> None:
+        """Count the file, and note the reason if no turn of the file was new."""
+        reason = self._why_unused(transcript, before)
+        agent = "" if reason == OTHER_FORMAT else transcript.agent
+        if agent:
+            self._report.files[agent] += 1
+        if reason:
+            self._report.unused.append(UnusedFile(transcript.path, agent, reason))
+
+    def _why_unused(self, transcript: Transcript, before: TranscriptReport) -> str:
+        after = self._report
+        if after.turns > before.turns or after.waiting > before.waiting:
+            return ""
+        if after.known > before.known:
+            return "already known"
+        if after.off > before.off:
+            return "from a time when memory was off"
+        if after.excluded + after.excluded_then > before.excluded + before.excluded_then:
+            return "excluded"
+        return "still open" if after.still_open > before.still_open else why_empty(transcript)
 
     def _send(self, turns: Sequence[TranscriptTurn], path: Path) -> None:
         past = self._sending.ask(lambda client: client.known_turns([turn.mark() for turn in turns]))
@@ -285,60 +277,3 @@ def _progress(found: Sequence[Transcript]) -> Iterator[Advance]:
 def _how_packed(found: Sequence[Transcript]) -> str:
     packed = {path.suffix == ".gz" for one in found for path in (one.path, *one.agents)}
     return "" if True not in packed else " (partly compressed)" if False in packed else " (compressed)"
-
-
-def _print(report: TranscriptReport, as_json: bool, *, stopped: bool = False) -> None:
-    if as_json:
-        print_json(report.as_json())
-        return
-    if not report.is_in_vain:
-        for sentence in _sentences(report, stopped):
-            click.echo(sentence)
-    _print_paused(report)
-    lines = [one for one in report.problems if one.what == "line"]
-    whole = [one for one in report.problems if one.what != "line"]
-    if whole:
-        kinds = [counted(number, kind) for kind in ("file", "folder") if (number := _number_of(kind, whole))]
-        click.echo(f"{' and '.join(kinds)} could not be read in full:")
-        print_some([f"{plain(one.path)}: {plain(one.reason)}" for one in whole])
-    if lines:
-        click.echo(f"{counted(len(lines), 'line')} could not be read:")
-        print_some([f"{plain(one.path)}:{one.line}: {plain(one.reason)}" for one in lines])
-        click.echo("Such lines are left out every time; the rest of their files is read.")
-
-
-def _print_paused(report: TranscriptReport) -> None:
-    if not report.paused_files:
-        return
-    if report.off:
-        click.echo(f"{counted(report.off, 'turn was', 'turns were')} left out: memory was off at the time.")
-    if report.excluded_then:
-        turns_left_out = counted(report.excluded_then, "turn was", "turns were")
-        click.echo(f"{turns_left_out} left out: the folder was excluded at the time.")
-    print_some([f"{plain(path)}: {counted(turns, 'turn')}" for path, turns in report.paused_files.items()])
-    click.echo("To import one of these all the same, name its file and give --also-paused.")
-
-
-def _number_of(kind: str, problems: Sequence[TranscriptProblem]) -> int:
-    return sum(one.what == kind for one in problems)
-
-
-def _sentences(report: TranscriptReport, stopped: bool) -> Iterator[str]:
-    new = f"{counted(report.turns, 'turn')} of {counted(len(report.sessions), 'session')}"
-    made = counted(report.memories, "new memory", "new memories")
-    if report.turns:
-        yield f"Imported {new}: {made}."
-    elif not stopped:
-        yield "There was nothing new to import."
-    if report.ended:
-        ended = counted(report.ended, "memory was", "memories were")
-        yield f"{ended} retired or replaced by what came later; `claude-mem-lite list --status any` shows all."
-    if report.known:
-        yield f"{counted(report.known, 'turn was', 'turns were')} there already."
-    if report.excluded:
-        yield f"{counted(report.excluded, 'turn was', 'turns were')} in excluded folders and left out."
-    if report.still_open:
-        yield f"{counted(report.still_open, 'turn still goes', 'turns still go')} on; run it again later."
-    if report.waiting:
-        waits = counted(report.waiting, "turn waits", "turns wait")
-        yield f"{waits} to be worked on again; `claude-mem-lite queue --errors` shows the reasons."

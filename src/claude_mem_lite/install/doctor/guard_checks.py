@@ -21,13 +21,13 @@ from claude_mem_lite.text import counted
 
 _REWRITE = "run `claude-mem-lite worker stop`: the next worker writes the file anew"
 _TRIAL_TIMEOUT_S = 10.0
-_TRIAL = "CLAUDE_MEM_LITE_TRIAL"
+TRIAL = "CLAUDE_MEM_LITE_TRIAL"
 
 
 def check_guards(home: Home) -> Sequence[Check]:
     """Check the guards in force; nothing without any."""
     names = held_guards.names(home)
-    if not names and not guard_hooks.roots(home):
+    if not names and not guard_layer.load_all(home):
         return []
     if home.off_switch.exists():
         return [Check("guards", "warn", "no guard holds while memory is off", "run `claude-mem-lite on`")]
@@ -44,14 +44,7 @@ def misplaced(home: Home) -> Sequence[Path]:
     """Return the settings whose hooks of guards are missing, or not the present ones."""
     placed = guard_hooks.required(home)
     leftover = [record.settings for record in guard_layer.load_all(home) if record.settings not in placed]
-    return [*(path for path, (_, groups) in placed.items() if not _is_current(path, groups)), *leftover]
-
-
-def _is_current(path: Path, groups: guard_hooks.Groups) -> bool:
-    try:
-        return guard_layer.is_current(path, groups)
-    except SettingsError:
-        return False
+    return [*(path for path, (_, groups) in placed.items() if not guard_layer.is_current(path, groups)), *leftover]
 
 
 def _check_settings(home: Home) -> Iterator[Check]:
@@ -114,7 +107,7 @@ def _fired(home: Home, name: str, example: HeldExample, root: Path) -> Sequence[
     given = {"command": example.text} if example.tool == "Bash" else written
     payload = {"hook_event_name": GUARD_EVENT, "cwd": str(root), "tool_name": example.tool, "tool_input": given}
     command = [str(home.hook_python), "-I", "-S", str(home.hook_program), GUARD_EVENT, name]
-    environment = {"HOME": str(Path.home()), HOME_VARIABLE: str(home.root), _TRIAL: "1"}
+    environment = {"HOME": str(Path.home()), HOME_VARIABLE: str(home.root), TRIAL: "1"}
     try:
         done = subprocess.run(
             command,

@@ -7,31 +7,33 @@ from itertools import groupby
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Where
-from claude_mem_lite.install.guard_change import follow
+from claude_mem_lite.guard_modes import MODES, mode_in_words
+from claude_mem_lite.install.guard_change import follow, hindrances
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.responses.guards import GuardDetail, GuardMatch, GuardSession, ShownGuard
 from claude_mem_lite.ui.plots import WIDTH, Plot, Series, bars_by_day
 from claude_mem_lite.ui.templating import Action, Asked, View, id_of, render
 
 _MAX_SHOWN = 200
-MODES = ("auto", "remind", "ask", "deny")
+_MODES = {mode: mode_in_words(mode) for mode in MODES}
+_NOT_HELD = "Accepted, but not in force"
 _STATUSES = {
     "active": "In force",
     "paused": "Paused",
     "proposed": "Proposed, not in force",
     "doubtful": "Doubtful, not proposed",
 }
+_TITLES = (_STATUSES["active"], _NOT_HELD, *list(_STATUSES.values())[1:])
 
 
 def guards(asked: Asked) -> str:
     """Return the page, or only its list."""
     found = asked.client.guards(Where("", all_projects=True)).guards
     names = asked.client.project_names()
-    groups = [
-        (title, [_line(guard, names) for guard in found if guard.status == status])
-        for status, title in _STATUSES.items()
-    ]
-    values = {"groups": [(title, listed) for title, listed in groups if listed], "modes": MODES}
+    stopped = hindrances(asked.client.home, found)
+    lines = [_line(guard, names, stopped.get(guard.id, "")) for guard in found]
+    groups = [(title, [line for line in lines if line.status_words == title]) for title in _TITLES]
+    values = {"groups": [(title, listed) for title, listed in groups if listed], "modes": _MODES}
     return render("guards_list.html" if asked.chosen("only") == "list" else "guards.html", **values)
 
 
@@ -41,19 +43,25 @@ def guard(asked: Asked) -> str:
     names = asked.client.project_names()
     return render(
         "guard.html",
-        guard=_line(found.guard, names),
+        guard=_line(found.guard, names, hindrances(asked.client.home, [found.guard]).get(found.guard.id, "")),
         detail=found,
         sessions=_by_session(found.matches),
         more=found.guard.would_have_fired - len(found.matches),
         plot=_plot(found),
         width=WIDTH,
-        modes=MODES,
+        modes=_MODES,
     )
 
 
-def _line(guard: ShownGuard, names: Mapping[str, str]) -> View:
-    status = _STATUSES.get(guard.status, guard.status.capitalize())
-    return View(guard, project_name=names.get(guard.project, guard.project), status_words=status)
+def _line(guard: ShownGuard, names: Mapping[str, str], hindrance: str) -> View:
+    status = _NOT_HELD if hindrance else _STATUSES.get(guard.status, guard.status.capitalize())
+    return View(
+        guard,
+        project_name=names.get(guard.project, guard.project),
+        status_words=status,
+        hindrance=hindrance,
+        mode_words=mode_in_words(guard.mode),
+    )
 
 
 def _by_session(matches: Sequence[GuardMatch]) -> list[tuple[str, list[GuardMatch]]]:
@@ -76,7 +84,11 @@ def _sum(occasions: Sequence[GuardSession], day: str, *, is_after: bool) -> floa
 
 def _change(client: Client, given: JsonObject, change: str, done: str) -> JsonObject:
     changed = client.change_guard(id_of(given), change, mode=text(given.get("mode")) or None)
-    return {"message": " ".join((done, *follow(client.home, changed)))}
+    followed = follow(client.home, changed)
+    if followed.trouble is None:
+        return {"message": " ".join((done, *followed.lines))}
+    said = "Stored." if changed.guard.status == "active" else done
+    return {"message": f"{said} But {followed.trouble}"}
 
 
 def _accept(client: Client, given: JsonObject) -> JsonObject:

@@ -57,7 +57,16 @@ def refresh(
         here = in_folder(config, folder)
         checkout = see(db, place, cpu_budget)
         # Without the line about saving: the agent and its permissions are not known yet.
-        context_request = ContextRequest(place, now, dated=True, checkout=checkout, search=search, limits=limits)
+        # During an experiment with the pinned memories alone: the arm of the session is not known either.
+        context_request = ContextRequest(
+            place,
+            now,
+            dated=True,
+            checkout=checkout,
+            search=search,
+            pinned_only=config.experiment > 0,
+            limits=limits,
+        )
         context = build(connect, context_request, here.budget_tokens, find_preset(here))
         try:
             _write(home, folder, identity, context, now)

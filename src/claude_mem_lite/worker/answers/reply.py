@@ -19,6 +19,7 @@ from claude_mem_lite.store import receipts
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.answers.hook_request import HookRequest, LazyCheckoutView
 from claude_mem_lite.worker.answers.in_flight import SessionInjections
+from claude_mem_lite.worker.answers.session_arms import SessionRequest
 from claude_mem_lite.worker.services import Services
 
 MIN_LEFT_TO_ASK_S = 0.06
@@ -128,6 +129,8 @@ def reply_once(
     services = request.services
     now = services.clock()
     with closing(services.readers.open()) as db:
+        if services.arms.is_control(db, SessionRequest(event.session, event.at, event.source or "")):
+            return services.notices.alone(event, services.arms.take_notice(db, event.session, now))
         place = lookup.locate(db, event.cwd)
         while not request.is_over():
             known = services.in_flight.known(db, event.session)

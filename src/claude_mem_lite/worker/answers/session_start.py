@@ -24,6 +24,7 @@ from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.answers import prerendered
 from claude_mem_lite.worker.answers.hook_request import HookRequest, find_raw, takes_answer
 from claude_mem_lite.worker.answers.reply import HookAnswer, receipt_of_event, record
+from claude_mem_lite.worker.answers.session_arms import WITHHELD, SessionRequest
 from claude_mem_lite.worker.services import Services
 
 _SHARE_OF_SEARCH = 0.6
@@ -86,22 +87,35 @@ def start_context(services: Services, name: str, body: bytes) -> bytes | None:
         place = lookup.locate(db, event.cwd)
         context_request = context_request_for(db, event, place, now)
         paused = guards.unannounced(db, place.project)
+        is_control = services.arms.is_control(db, SessionRequest(event.session, event.at, event.source or ""))
+        news = [services.arms.take_notice(db, event.session, now)] if is_control else []
     patience_s = min(max(request.left_s(), _MIN_PATIENCE_S), services.limits.start_patience_s)
     config = in_folder(services.settings.config, event.cwd)
-    context_request = replace(context_request, may_save=may_save_in(config, event))
+    may_save = may_save_in(config, event) and not is_control
+    context_request = replace(context_request, may_save=may_save, pinned_only=is_control)
     context = build_start(
         services, context_request, config.budget_tokens, find_preset(config), Deadline.after(patience_s)
     )
     services.scanner.request_scan(place)  # after the answer: changes outside of sessions
     services.writes.wake()
+    if is_control and not context.text:
+        _note_withheld(services, event, place.project, context, now)
+        return services.notices.with_news(event, None, paused, news)
     if not context.text:
         if any(layer.reason == OVERTIME for layer in context.layers_skipped):
             return _not_in_time(services, event)
         return services.notices.with_news(event, None, paused)
     # A prompt may come before the job thread has stored the receipt.
     services.in_flight.send(name, event.session, [item.source for item in context.items], now)
-    record(services, receipt_of_event(event, place.project, event.source or "startup", _made(context), now), later=True)
-    return services.notices.with_news(event, reply(event, context.text), paused)
+    made = _made(context, is_control=is_control)
+    record(services, receipt_of_event(event, place.project, event.source or "startup", made, now), later=True)
+    return services.notices.with_news(event, reply(event, context.text), paused, news)
+
+
+def _note_withheld(services: Services, event: Event, project: str, context: Context, now: datetime) -> None:
+    """Store a receipt that says why a session start was given nothing."""
+    nothing = HookAnswer("", (), 0, context.budget, context.build_ms, (WITHHELD,))
+    record(services, receipt_of_event(event, project, event.source or "startup", nothing, now), later=True)
 
 
 def _not_in_time(services: Services, event: Event) -> bytes:
@@ -131,6 +145,6 @@ def context_request_for(db: sqlite3.Connection, event: Event, place: Location, n
     return ContextRequest(place, now, session=event.session, since=since)
 
 
-def _made(context: Context) -> HookAnswer:
-    skipped = tuple(layer.to_text() for layer in context.layers_skipped)
+def _made(context: Context, *, is_control: bool) -> HookAnswer:
+    skipped = (WITHHELD,) if is_control else tuple(layer.to_text() for layer in context.layers_skipped)
     return HookAnswer(context.text, context.items, context.tokens, context.budget, context.build_ms, skipped)

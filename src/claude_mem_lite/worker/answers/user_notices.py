@@ -31,21 +31,30 @@ class UserNotices:
         """Ids of recoveries by the names of the answers."""
         self._guards_in_flight: dict[str, list[str]] = {}
 
-    def with_news(self, event: Event, answer: bytes | None, paused: Sequence[StoredGuard] = ()) -> bytes | None:
-        """Return the answer to a session start with new recoveries and paused guards for the user; unchanged for agents
-        that show no notices."""
+    def with_news(
+        self, event: Event, answer: bytes | None, paused: Sequence[StoredGuard] = (), others: Sequence[str] = ()
+    ) -> bytes | None:
+        """Return the answer to a session start with new recoveries, paused guards and other sentences for the user;
+        unchanged for agents that show no notices."""
         if event.agent != CLAUDE_CODE:
             return answer
         news = recovery_log.not_shown(self._home)
-        if not news and not paused:
+        others = [sentence for sentence in others if sentence]
+        if not news and not paused and not others:
             return answer
         reply = load_json(answer.decode()) if answer else {}
         if not isinstance(reply, dict):
             return answer
         self._send(event.name, [recovery.id for recovery in news], [guard.id for guard in paused])
-        sentences = [*map(recovery_log.sentence, news), *map(_pause_sentence, paused)]
+        sentences = [*map(recovery_log.sentence, news), *map(_pause_sentence, paused), *others]
         notice = "\n".join(f"claude-mem-lite: {sentence}" for sentence in sentences)
         return json.dumps({**reply, "systemMessage": notice}, ensure_ascii=False).encode("utf-8", "replace")
+
+    def alone(self, event: Event, sentence: str) -> bytes | None:
+        """Return a reply with one sentence for the user and no context; None for agents that show no notices."""
+        if event.agent != CLAUDE_CODE or not sentence:
+            return None
+        return json.dumps({"systemMessage": f"claude-mem-lite: {sentence}"}, ensure_ascii=False).encode()
 
     def with_trouble(self, event: Event, problem: str) -> bytes | None:
         """Return a notice that the settings cannot be read, once a day; no session gets a context meanwhile."""

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.knowledge.agent_notes import MAX_FORGOTTEN
-from claude_mem_lite.models import Kind
+from claude_mem_lite.models import Kind, Memory
 from claude_mem_lite.responses.encoding import response_from
 from claude_mem_lite.responses.memories import (
     AgentContext,
@@ -19,6 +19,7 @@ from claude_mem_lite.responses.memories import (
     ForgottenByAgent,
     ForgottenMemory,
     MemoryRecord,
+    MemoryRelations,
     SavedMemory,
     SentResponse,
 )
@@ -29,13 +30,18 @@ from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.answers import agent_query
 from claude_mem_lite.worker.answers.reply import mark_printed, record
+from claude_mem_lite.worker.api import agent_gate
 from claude_mem_lite.worker.api.memories import Files, Tags, related, require_words, shown
-from claude_mem_lite.worker.api.routing import Body, Router, Running, require_settings, wait
+from claude_mem_lite.worker.api.routing import Body, From, Router, Running, require_settings, wait
 from claude_mem_lite.worker.commands import BY_AGENT, memory_named
 from claude_mem_lite.worker.services import Services
 
 MAX_SAVED_LENGTH = 2_000
 router = Router(prefix="/api/ask")
+
+
+ControlAgent = Annotated[bool, From(agent_gate.is_control)]
+"""True if the agent may be a control session: it gets no word of a stored memory."""
 
 
 class AgentBody(Body):
@@ -117,7 +123,7 @@ def sent(wanted: Sent, services: Running) -> SentResponse:
 
 
 @router.post("/save")
-def save(wanted: Save, services: Running) -> SavedMemory:
+def save(wanted: Save, services: Running, is_control: ControlAgent) -> SavedMemory:
     """Store a note of the agent."""
     _refuse_excluded(services, wanted.cwd)
     if len(wanted.text) > MAX_SAVED_LENGTH:
@@ -136,7 +142,8 @@ def save(wanted: Save, services: Running) -> SavedMemory:
         return response_from(
             SavedMemory,
             memory,
-            related(db, [memory])[memory.id],
+            MemoryRelations() if is_control else related(db, [memory])[memory.id],
+            title="" if is_control and memory.times_seen > 1 else memory.title,
             asked_scope=asked_scope,
             is_redacted=redact(wanted.text) != wanted.text,
             has_private=has_private(wanted.text),
@@ -144,7 +151,7 @@ def save(wanted: Save, services: Running) -> SavedMemory:
 
 
 @router.post("/forget")
-def forget(wanted: ForgetByAgent, services: Running) -> ForgottenByAgent:
+def forget(wanted: ForgetByAgent, services: Running, is_control: ControlAgent) -> ForgottenByAgent:
     """Remove memories for good, but none of the user's."""
     _refuse_excluded(services, wanted.cwd)
     with closing(services.readers.open()) as db:
@@ -153,20 +160,30 @@ def forget(wanted: ForgetByAgent, services: Running) -> ForgottenByAgent:
     # By their whole ids: the beginning of one may fit another when this is replayed.
     command = {"command": "forget", "by": BY_AGENT, "asked_in": session, "ids": list(found), "cwd": wanted.cwd}
     gone = wait(services.commands.put(command))
-    named = (ForgottenMemory(each.id, each.kind, each.title) for each in found.values() if each.id in gone)
+    named = (
+        ForgottenMemory(each.id, "" if is_control else each.kind, "" if is_control else each.title)
+        for each in found.values()
+        if each.id in gone
+    )
     return ForgottenByAgent(forgotten=tuple(named), others=len(set(gone) - set(found)), ids=tuple(gone))
 
 
 @router.post("/retire")
-def retire(wanted: Retire, services: Running) -> MemoryRecord:
-    """Retire a memory that is not the user's, and return the memory."""
+def retire(wanted: Retire, services: Running, is_control: ControlAgent) -> MemoryRecord:
+    """Retire a memory that is not the user's, and return the memory; without its text for a control session."""
     _refuse_excluded(services, wanted.cwd)
     with closing(services.readers.open()) as db:
         id_ = memory_named(db, wanted.id).id
     command = {"command": "retire", "by": BY_AGENT, "id": id_, "reason": wanted.reason, "cwd": wanted.cwd}
     wait(services.commands.put(command))
     with closing(services.readers.open()) as db:
-        return shown(db, memories.get(db, id_))
+        memory = memories.get(db, id_)
+        return _without_text(memory) if is_control else shown(db, memory)
+
+
+def _without_text(memory: Memory) -> MemoryRecord:
+    times = memory.created_at.isoformat(), memory.last_seen_at.isoformat()
+    return MemoryRecord(memory.id, "", "", "", *times, memory.scope, memory.project, memory.status)
 
 
 def _wider_scope(scope: str, project: str) -> str:

@@ -13,13 +13,22 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from claude_mem_lite.db.integrity import is_damage
-from claude_mem_lite.errors import Ambiguous, CommandNotAccepted, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
+from claude_mem_lite.errors import (
+    Ambiguous,
+    CommandNotAccepted,
+    ControlSession,
+    InvalidRequest,
+    MemoryLiteError,
+    NotFound,
+    WorkerEnded,
+)
 from claude_mem_lite.worker.answers import routes
 from claude_mem_lite.worker.services import Services
 
 _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     Ambiguous: (409, "ambiguous"),
+    ControlSession: (403, "control_session"),
     InvalidRequest: (422, "invalid"),
     WorkerEnded: (503, "ended"),
     CommandNotAccepted: (503, "not_accepted"),

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.guard_modes import Mode
 from claude_mem_lite.guards import changes, proposal
 from claude_mem_lite.guards.guard import Guard, Proposal, guard_from_row, proposal_to_json
 from claude_mem_lite.guards.matching import Call, matched
@@ -38,7 +39,7 @@ from claude_mem_lite.responses.guards import (
 )
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import guard_ledger, guards
-from claude_mem_lite.store.guards import Mode, Occasion, StoredGuard
+from claude_mem_lite.store.guards import Occasion, StoredGuard
 from claude_mem_lite.store.projects import lookup, rows
 from claude_mem_lite.worker.api.request_project import RequestProject
 from claude_mem_lite.worker.api.routing import Body, Limit, Router, Running, wait
@@ -94,6 +95,8 @@ class Change(Body):
     id: str
     change: Literal["accept", "dismiss", "pause", "resume", "remove", "false"]
     mode: Mode | None = None
+    cwd: str = ""
+    """Folder of the user: of the guard's project, its hook is placed there too."""
 
 
 @router.get("/guards")
@@ -102,13 +105,6 @@ def guard_list(services: Running, project: RequestProject, every: bool = False) 
     with closing(services.readers.open()) as db:
         found = guards.of_project(db, project.id, guards.STATUSES if every else guards.SHOWN)
         return GuardList(_shown(db, found))
-
-
-@router.get("/guards/hooks")
-def guard_hooks(services: Running, project: RequestProject) -> GuardHooks:
-    """Return the hook that a project needs in its folders."""
-    with closing(services.readers.open()) as db:
-        return _hooks(db, project.id or "")
 
 
 @router.get("/guards/{id_}")
@@ -152,6 +148,7 @@ def guard_add(wanted: Add, services: Running) -> GuardChange:
     command: JsonObject = {
         "command": changes.ADD,
         "project": location.project,
+        "folder": "" if named else wanted.cwd,
         "mode": wanted.mode or "",
         "proposal": proposal_to_json(made),
     }
@@ -168,6 +165,7 @@ def guard_change(wanted: Change, services: Running) -> GuardChange:
         changes.refuse_impossible(command, guard)
         fired = guard_ledger.of_guard(db, guard.id, 1)
         shown = _shown(db, [before])[0]
+        location = lookup.locate(db, wanted.cwd) if wanted.cwd else None
     body: JsonObject = {
         "command": command,
         "mode": wanted.mode or "",
@@ -175,7 +173,8 @@ def guard_change(wanted: Change, services: Running) -> GuardChange:
         **changes.described(guard),
     }
     wait(services.commands.put(body))
-    return _changed(services, guard.id, shown)
+    folder = location.root if location is not None and location.project == guard.project else ""
+    return _changed(services, guard.id, shown, folder)
 
 
 def _proposal(wanted: Add) -> Proposal:
@@ -213,10 +212,8 @@ def _changed(services: Services, id_: str, before: ShownGuard | None = None, fol
 
 
 def _hooks(db: sqlite3.Connection, project: str, folder: str = "") -> GuardHooks:
-    active = [guard_from_row(row) for row in guards.of_project(db, project, ("active",))]
-    tools = tuple(dict.fromkeys(tool for guard in active for tool in guard.rule.tools))
     folders = dict.fromkeys((*rows.project_folders(db, project), *([folder] if folder else [])))
-    return GuardHooks(project, tuple(folders), tools)
+    return GuardHooks(project, tuple(folders))
 
 
 def _shown(db: sqlite3.Connection, found: Sequence[StoredGuard]) -> tuple[ShownGuard, ...]:
@@ -227,13 +224,15 @@ def _shown(db: sqlite3.Connection, found: Sequence[StoredGuard]) -> tuple[ShownG
 def _shown_guard(db: sqlite3.Connection, row: StoredGuard, counts: dict[str, int]) -> ShownGuard:
     guard = guard_from_row(row)
     matches, in_sessions = guards.count_matches(db, row.id)
+    replay = guards.replay_of(db, row.id)
     return response_from(
         ShownGuard,
         row,
         rule=response_from(GuardRule, guard.rule),
         words=in_words(guard.rule),
         tools=guard.rule.tools,
-        is_replayed=guards.replay_of(db, row.id) is not None,
+        is_replayed=replay is not None,
+        replayed_calls=replay.calls if replay else 0,
         would_have_fired=matches,
         in_sessions=in_sessions,
         counts=GuardCounts(

@@ -25,6 +25,7 @@ from starlette.routing import Route
 from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError
 from claude_mem_lite.responses.encoding import to_json
 from claude_mem_lite.worker.answers.routes import running
+from claude_mem_lite.worker.api.agent_gate import SESSION_HEADER, refuse_control
 from claude_mem_lite.worker.services import Services
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
@@ -84,6 +85,8 @@ def _endpoint(handler: Callable[..., object]) -> Callable[[Request], object]:
     async def answer(request: Request) -> Response:
         # Also where no handler wants it: who is answered before it is sent finds the connection closed.
         body = await _read_body(request) if request.method != "GET" else b""
+        if SESSION_HEADER in request.headers:
+            await run_in_threadpool(refuse_control, request)
         if inspect.iscoroutinefunction(handler):
             return _response(await handler(**_arguments(handler, request, body, {})))
         return await run_in_threadpool(lambda: _response(handler(**_arguments(handler, request, body, {}))))

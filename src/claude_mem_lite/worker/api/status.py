@@ -74,6 +74,7 @@ def health(services: Running) -> Health:
             quarantined=by_status.get("quarantined", 0),
             sessions=sessions.count(db),
             unsure_lessons=lesson_candidates.count(db, None, lesson_candidates.OPEN),
+            experiment=services.settings.config.experiment,
             ask_agent=services.settings.config.ask_agent,
             stale_turns=rebuilds.count(db),
             unindexed=services.indexing.waiting(db),

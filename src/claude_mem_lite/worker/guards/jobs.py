@@ -67,7 +67,7 @@ class GuardJobs:
         found = history.calls_named(Path(transcript), sought, folder) if sought and transcript else {}
         refused = [TurnCall("", tool_use, call) for tool_use, call in found.items()]
         with atomic(self._db):
-            ledger.judge_turn(self._db, project, session, calls, refused, self._clock())
+            ledger.judge_turn(self._db, project, session, open_firings, calls, refused, self._clock())
         self.write_files()
 
     def write_files(self) -> None:

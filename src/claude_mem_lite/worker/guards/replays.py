@@ -17,7 +17,7 @@ from claude_mem_lite.guards import history
 from claude_mem_lite.guards.guard import guard_from_row
 from claude_mem_lite.guards.history import ByteBudget, PastCall
 from claude_mem_lite.guards.matching import Call
-from claude_mem_lite.guards.replay import GuardReplay, ProjectReplay
+from claude_mem_lite.guards.replay import GuardRun, ProjectReplay
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import load_json, text
@@ -77,7 +77,7 @@ class GuardReplays:
     def _replay(self, rows: list[StoredGuard]) -> Iterator[None]:
         """Run the guards of one project over the project's past calls, piece by piece."""
         project, rules = rows[0].project, {row.id: row.rule for row in rows}
-        run = ProjectReplay([GuardReplay(guard_from_row(row)) for row in rows])
+        run = ProjectReplay([GuardRun(guard_from_row(row)) for row in rows])
         budget, forgotten = ByteBudget(), tombstones.latest(self._db)
         for past in self._calls(project, budget):
             if past is not None:

@@ -1,4 +1,4 @@
-"""A home that a walk through recorded sessions fills: turns go in through the worker's own API."""
+"""Home that a walk through recorded sessions fills: turns go in through the worker's own API."""
 
 import json
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from benchmarks.injection_worker import send_hook
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import wait_until
 from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.evaluation.in_process_worker import send_hook
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import JsonObject
@@ -20,20 +20,20 @@ _DRAIN_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class WalkedHome:
-    """A home with the one checkout that stands for all folders of the project."""
+class ReplayHome:
+    """Home with one checkout in place of all folders of the project."""
 
     home: Home
     root: Path
     folders: Sequence[str]
-    """Where sessions worked, the longest path first."""
+    """Folders of the sessions, the longest path first."""
 
     @property
     def client(self) -> Client:
         return Client(self.home)
 
     def start(self, session: str, at: datetime) -> str:
-        """What the hook of a session that starts now would print, and that it was printed."""
+        """Return the text that the start hook of a session prints, and confirm the print."""
         name = f"{int(at.timestamp() * 1e9):020d}-1-00000000-SessionStart"
         payload = {"session_id": session, "cwd": str(self.root), "source": "startup"}
         reply = send_hook(
@@ -42,16 +42,16 @@ class WalkedHome:
         if not reply:
             return ""
         send_hook(self.home, "printed", name)
-        told = json.loads(reply)["hookSpecificOutput"]["additionalContext"]
-        assert isinstance(told, str)
-        return told
+        context = json.loads(reply)["hookSpecificOutput"]["additionalContext"]
+        assert isinstance(context, str)
+        return context
 
     def import_turns(self, turns: Sequence[TranscriptTurn]) -> None:
-        """Import turns, and wait until they are worked on and indexed."""
+        """Import turns, and wait until all are stored and indexed."""
         batch: list[JsonObject] = []
         size = 0
         for turn in sorted(turns, key=ended_at):
-            batch.append(self._moved(turn))
+            batch.append(json.loads(self.relocate(json.dumps(turn.as_json()))))
             size += len(repr(turn))
             if size >= _BATCH_BYTES:
                 self.client.import_turns(batch)
@@ -63,15 +63,13 @@ class WalkedHome:
         if not wait_until(lambda: not self.client.index().waiting, Deadline.after(_DRAIN_S)):
             raise SystemExit("not everything could be indexed")
 
-    def _moved(self, turn: TranscriptTurn) -> JsonObject:
-        """The turn as if it had been in the one checkout."""
-        told = json.dumps(turn.as_json())
+    def relocate(self, encoded: str) -> str:
+        """Return JSON text with the one checkout in place of all folders."""
         for folder in self.folders:
-            told = told.replace(json.dumps(folder)[1:-1], str(self.root))
-        moved: JsonObject = json.loads(told)
-        return moved
+            encoded = encoded.replace(json.dumps(folder)[1:-1], str(self.root))
+        return encoded
 
 
 def ended_at(turn: TranscriptTurn) -> datetime:
-    """The moment of the last event of a turn."""
+    """Return the time of the last event of a turn."""
     return time_of(turn.events[-1].name)

@@ -1,4 +1,4 @@
-"""A worker in this process, on the socket of its home, with a clock that can be set."""
+"""Worker in this process, on the socket of a temporary home, with a settable clock. For evaluation and benchmarks."""
 
 import http.client
 import logging
@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 
 import uvicorn
@@ -15,6 +16,7 @@ import uvicorn
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import is_answering, wait_until
 from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.limits import LIMITS
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.answers import prompt
 from claude_mem_lite.worker.api.app import make_app
@@ -23,11 +25,13 @@ from claude_mem_lite.worker.services import Services
 
 _START_S = 30.0
 _HOOK_S = 60.0
-_MAX_TIMES = 20
+_MAX_ATTEMPTS = 20
+# A walk drains the queue hundreds of times, and waits for nothing else meanwhile.
+_DRAIN_POLL_S = 0.01
 
 
-class MovedClock:
-    """The time that the worker goes by."""
+class SettableClock:
+    """Clock of a worker that replays the past."""
 
     def __init__(self, at: datetime) -> None:
         self.at = at
@@ -37,9 +41,10 @@ class MovedClock:
 
 
 @contextmanager
-def served(home: Home, clock: MovedClock) -> Iterator[Services]:
-    """The worker at work: its jobs in one thread, its API on the home's socket in another."""
-    with open_loop(home, clock) as loop:
+def served(home: Home, clock: SettableClock) -> Iterator[Services]:
+    """Yield the services of a running worker: jobs in one thread, the API on the home's socket in another."""
+    limits = replace(LIMITS, drain_poll_s=_DRAIN_POLL_S)
+    with open_loop(home, clock, limits=limits, is_throwaway=True) as loop:
         app = make_app(loop.services, lambda: None)
         config = uvicorn.Config(app, uds=str(home.socket), log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(config)
@@ -57,38 +62,38 @@ def served(home: Home, clock: MovedClock) -> Iterator[Services]:
                 thread.join()
 
 
-def unhurried(ask: Callable[[], bytes | None]) -> bytes:
-    """What the worker answers, asked again as long as its search took too long: a busy machine is no reason
-    to be silent. The worker runs in this process, and says so in its log."""
-    late = _Late()
+def retried_when_late(ask: Callable[[], bytes | None]) -> bytes:
+    """Return the answer of the worker; ask again while its search timed out, because a busy machine is no reason to be
+    silent. The worker runs in this process and reports a timeout in its log."""
+    late = _LateNotes()
     log = logging.getLogger(prompt.__name__)
     log.addHandler(late)
     try:
-        for _ in range(_MAX_TIMES):
-            late.said = False
+        for _ in range(_MAX_ATTEMPTS):
+            late.is_noted = False
             answer = ask()
-            if not late.said:
+            if not late.is_noted:
                 return answer or b""
     finally:
         log.removeHandler(late)
     raise SystemExit("the machine is too busy for this")
 
 
-class _Late(logging.Handler):
-    said = False
+class _LateNotes(logging.Handler):
+    is_noted = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said = self.said or record.levelno >= logging.WARNING
+        self.is_noted = self.is_noted or record.levelno >= logging.WARNING
 
 
 def hook_name(event: str, at: datetime | None = None) -> str:
-    """The name of an event of now, or of another moment, as a hook gives it."""
+    """Return the spool name of an event at a time; now if not given."""
     ns = time.time_ns() if at is None else int(at.timestamp() * 1e9)
     return f"{ns:020d}-{os.getpid()}-{os.urandom(4).hex()}-{event}"
 
 
 def send_hook(home: Home, event: str, name: str, body: bytes = b"") -> bytes:
-    """What the worker answers to a hook that names its event so."""
+    """Return the answer of the worker to the hook of an event."""
     connection = http.client.HTTPConnection("localhost", timeout=_HOOK_S)
     connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.sock.connect(str(home.socket))

@@ -1,8 +1,8 @@
-"""What recorded sessions saw of files, and from that a checkout as it stood when a session began.
+"""Sightings of files in recorded sessions, and the checkout as it stood when a session began.
 
-A session sees a whole file when it edits it (the client records the file before), reads all of it, writes it, or learns
-that there is none: by writing a new one, by a read that fails, by `rm` and `mv`. What stood in a file between two
-sightings nobody knows; it is taken to be what was seen last."""
+A session sees a whole file by an edit (the client records the file before), a whole read or a write, and the absence of
+a file by a write of a new file, a read that fails, `rm` and `mv`. Between two sightings a file is taken to be as last
+seen."""
 
 import os
 import re
@@ -12,21 +12,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from benchmarks.transcripts import Data
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptEvent, TranscriptTurn
-from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
+from claude_mem_lite.importers.transcripts import Transcript, read_transcript
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 EDITING_TOOLS = ("Edit", "Write")
 Tree = Mapping[str, str]
-"""The text of each file, by its path from the root."""
+"""Text of each file, by its path from the root."""
 _PARTS = re.compile(r"&&|\|\||[;|\n]")
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A file as one tool call found and left it; None where there was none."""
+    """File as a tool call found and left it; None for an absent file."""
 
     at: datetime
     branch: str
@@ -38,7 +37,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class PastSession:
-    """A session with its turns, and what it saw of files in each of them."""
+    """Session with its turns, and the sightings of each turn."""
 
     id: str
     began_at: datetime
@@ -54,41 +53,41 @@ class PastSession:
             yield from self.seen[turn.name]
 
 
-def past_sessions(data: Data, now: datetime) -> list[PastSession]:
-    """All sessions by the time they began; their turns as the product's own reader of transcripts tells them."""
+def past_sessions(transcripts: Sequence[Transcript], now: datetime) -> list[PastSession]:
+    """Return the sessions of transcripts by the time of their begin."""
     found = []
-    for transcript in find_transcripts([data.folder / "sessions"]):
+    for transcript in transcripts:
         turns = tuple(read_transcript(transcript, now))
         if turns:
             first = turns[0]
-            seen = {turn.name: [one for event in turn.events for one in _seen(event)] for turn in turns}
+            seen = {turn.name: [sighting for event in turn.events for sighting in _seen(event)] for turn in turns}
             branch = text(first.events[0].payload.get("git_branch"))
             found.append(PastSession(first.session, first.began_at, branch, first.cwd, turns, seen))
     return sorted(found, key=lambda session: session.began_at)
 
 
 def prompt_of(turn: TranscriptTurn) -> str:
-    """What a turn was asked; empty when it began without a prompt."""
+    """Return the prompt of a turn; empty for a turn without a prompt."""
     asked = (event.payload for event in turn.events if event.payload.get("hook_event_name") == "UserPromptSubmit")
     return next((text(payload.get("prompt")) for payload in asked), "")
 
 
 def is_edit(payload: JsonObject) -> bool:
-    """Whether an event is an edit of which the client recorded the file before."""
+    """Return whether an event is an edit with the client's record of the file before."""
     response = payload.get("tool_response")
-    is_told = isinstance(response, Mapping) and "structuredPatch" in response and "originalFile" in response
-    return is_told and text(payload.get("tool_name")) in EDITING_TOOLS
+    is_recorded = isinstance(response, Mapping) and "structuredPatch" in response and "originalFile" in response
+    return is_recorded and text(payload.get("tool_name")) in EDITING_TOOLS
 
 
 def tree_at(session: PastSession, earlier: Sequence[PastSession]) -> tuple[Tree, frozenset[str]]:
-    """The checkout when a session began, and of which files the session itself saw that.
+    """Return the checkout when a session began, and the files of it that the session itself saw.
 
-    Of any other file the text is what was last seen of it before: on the same branch, else anywhere."""
+    The text of any other file is from its last earlier sighting: on the same branch, else anywhere."""
     known: dict[str, tuple[bool, datetime, str | None]] = {}
-    for sighting in (one for other in earlier for one in other.sightings if one.at < session.began_at):
-        told = (sighting.branch == session.branch, sighting.at, sighting.after)
-        if sighting.file not in known or told[:2] >= known[sighting.file][:2]:
-            known[sighting.file] = told
+    for sighting in (seen for other in earlier for seen in other.sightings if seen.at < session.began_at):
+        state = (sighting.branch == session.branch, sighting.at, sighting.after)
+        if sighting.file not in known or state[:2] >= known[sighting.file][:2]:
+            known[sighting.file] = state
     tree = {file: held for file, (_, _, held) in known.items()}
     own: dict[str, str | None] = {}
     for sighting in session.sightings:
@@ -98,7 +97,7 @@ def tree_at(session: PastSession, earlier: Sequence[PastSession]) -> tuple[Tree,
 
 
 def write_tree(root: Path, tree: Tree, before: Tree) -> None:
-    """Make a folder hold a tree; `before` is what it holds so far."""
+    """Make a folder hold a tree; `before` is the tree that the folder holds so far."""
     for file in before.keys() - tree.keys():
         (root / file).unlink()
     for file, held in tree.items():
@@ -119,12 +118,12 @@ def _seen(event: TranscriptEvent) -> Iterator[Sighting]:
 
 
 def _states(payload: JsonObject, root: str) -> Iterator[tuple[str, str | None, str | None]]:
-    """Files with what they held before and after a call."""
-    tool, given, response = (payload.get(key) for key in ("tool_name", "tool_input", "tool_response"))
-    given = given if isinstance(given, Mapping) else {}
+    """Yield files with their texts before and after a call."""
+    tool, arguments, response = (payload.get(key) for key in ("tool_name", "tool_input", "tool_response"))
+    arguments = arguments if isinstance(arguments, Mapping) else {}
     if payload.get("hook_event_name") == "PostToolUseFailure":
         if tool == "Read" and "does not exist" in text(payload.get("error")):
-            yield text(given.get("file_path")), None, None
+            yield text(arguments.get("file_path")), None, None
     elif isinstance(response, Mapping) and is_edit(payload):
         original = response.get("originalFile")
         before = original if isinstance(original, str) else None
@@ -133,7 +132,7 @@ def _states(payload: JsonObject, root: str) -> Iterator[tuple[str, str | None, s
         if (whole := _whole_read(response)) is not None:
             yield whole[0], whole[1], whole[1]
     elif tool == "Bash":
-        for file in _removed(text(given.get("command")), root):
+        for file in _removed(text(arguments.get("command")), root):
             yield file, None, None
 
 
@@ -153,7 +152,7 @@ def _whole_read(response: JsonObject) -> tuple[str, str] | None:
 
 
 def _removed(command: str, root: str) -> Iterator[str]:
-    """The files that plain `rm` and `mv` took from where they were."""
+    """Yield the files that plain `rm` and `mv` removed from their paths."""
     for part in _PARTS.split(command):
         try:
             words = shlex.split(part)

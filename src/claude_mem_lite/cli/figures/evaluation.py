@@ -1,0 +1,200 @@
+"""The `eval` command: the user's own sessions, walked in time through the product on a temporary home."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from claude_mem_lite.cli import times
+from claude_mem_lite.cli.options import (
+    all_projects_option,
+    chosen_home,
+    connect_to_find,
+    is_anything_stored,
+    json_option,
+    place_options,
+    require_there,
+    where,
+)
+from claude_mem_lite.cli.output import bold, plain, print_json, progress
+from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, MeasuredSessions
+from claude_mem_lite.evaluation.project_recordings import of_paths, of_sessions
+from claude_mem_lite.evaluation.report import ProjectRecording, ProjectReport, Report, keep_report
+from claude_mem_lite.evaluation.report import evaluate as evaluate_project
+from claude_mem_lite.evaluation.session_walk import FIRST
+from claude_mem_lite.evaluation.variants import Variant, refuse_unknown_layers
+from claude_mem_lite.importers.transcripts import own_folders
+from claude_mem_lite.text import counted, one_line, within
+from claude_mem_lite.timestamps import utc_now
+
+_MAX_SESSIONS = 1000
+_MAX_UNUSED = 10
+_MAX_TITLE_LENGTH = 80
+_BAR_WIDTH = 30
+
+
+@click.command(name="eval", short_help="Measure on your own sessions how much memory helps.")
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(path_type=Path))
+@place_options
+@all_projects_option
+@click.option("--since", metavar="WHEN", help="Measure sessions that began since then; earlier ones are remembered.")
+@click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Compare with a budget of N tokens.")
+@click.option("--preset", metavar="NAME", default="", help="Compare with another preset.")
+@click.option("--without", metavar="LAYER", multiple=True, help="Compare with a context without this layer.")
+@json_option
+def evaluate(
+    paths: tuple[Path, ...],
+    cwd: str | None,
+    project: str | None,
+    all_projects: bool,
+    since: str | None,
+    budget: int | None,
+    preset: str,
+    without: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Measure on your own sessions how much memory helps.
+
+    Walks recorded sessions in time through a worker of its own, in a temporary folder: the first ten are only
+    remembered, each later one asks for its context as its hooks would. Without PATH, it takes the stored sessions of
+    the project whose transcripts are still there. Reads only; the last report is kept for the page.
+
+    \b
+    Examples:
+      claude-mem-lite eval
+      claude-mem-lite eval --without sessions
+      claude-mem-lite eval --budget 500 --json
+    """
+    refuse_unknown_layers(without)
+    for path in paths:
+        require_there(path)
+    now = utc_now()
+    if paths:
+        projects = of_paths([path.expanduser().absolute() for path in paths], now)
+    else:
+        client = connect_to_find()
+        sessions = client.sessions(where(cwd, project, all_projects), limit=_MAX_SESSIONS)
+        projects = of_sessions(sessions, own_folders(os.environ), now)
+    measured_since = datetime.fromisoformat(times.since(since)) if since else None
+    report = _report(projects, _variants(budget, preset, without), measured_since, now, is_quiet=as_json)
+    if report.projects and is_anything_stored():
+        keep_report(report, chosen_home())
+    if as_json:
+        print_json(report.as_json())
+        return
+    if not report.projects:
+        click.echo("There is no session to evaluate: no transcript was found.")
+    for line in (line for measured in report.projects for line in _lines(measured)):
+        click.echo(line)
+
+
+def _variants(budget: int | None, preset: str, without: tuple[str, ...]) -> list[Variant]:
+    """Return one variant for each option; each is compared alone."""
+    found = [Variant(f"without {layer}", without=(layer,)) for layer in without]
+    if budget:
+        found.append(Variant(f"within {budget} tokens", budget_tokens=budget))
+    if preset:
+        found.append(Variant(f"preset {preset}", preset=preset))
+    return found
+
+
+def _report(
+    projects: list[ProjectRecording],
+    variants: list[Variant],
+    since: datetime | None,
+    now: datetime,
+    *,
+    is_quiet: bool,
+) -> Report:
+    reports: list[ProjectReport] = []
+    for project in projects:
+        total = max(len(project.recording.listed), 1)
+        with progress(f"{plain(project.name)}: sessions", total, in_bytes=False, shown=not is_quiet) as advance:
+            reports.append(evaluate_project(project, variants, since, advance))
+        if reports[-1].is_partial:
+            break
+    return Report(now.isoformat(), reports)
+
+
+def _lines(project: ProjectReport) -> Iterator[str]:
+    whole = project.whole
+    yield bold(plain(project.name))
+    if project.is_partial:
+        yield "Stopped: the figures are of the part that was measured until then."
+    if project.not_walked:
+        gone = counted(project.not_walked, "stored session was", "stored sessions were")
+        yield f"{gone} left out: no transcript is there any more."
+    if not whole.sessions:
+        yield (
+            f"Too few sessions to tell: {counted(project.sessions, 'session')}, of which the first {FIRST} are only "
+            f"remembered."
+        )
+        return
+    yield (
+        f"{counted(whole.sessions, 'session')} measured, {whole.with_files} of which touched files; "
+        f"the first {FIRST} of {project.sessions} are only remembered."
+    )
+    if not whole.is_enough:
+        yield f"Too few sessions to tell: fewer than {MIN_SESSIONS} touched files. The figures may be chance."
+    yield from _starts(whole)
+    yield from _prompts(whole)
+    if len(project.months) > 1:
+        yield "By month, share of touched files that the start context covered:"
+        for month, figures in project.months.items():
+            yield _bar(month, figures, "the product")
+    yield from _unused(project)
+    yield ""
+
+
+def _starts(figures: MeasuredSessions) -> Iterator[str]:
+    yield "Share of the files a session touched that its start context covered, rare files count more:"
+    for name in figures.starts:
+        yield _bar(name, figures, name)
+    for name, difference in figures.differences.items():
+        by, tokens = difference.coverage, difference.tokens
+        is_clear = by.low > 0 or by.high < 0
+        verdict = "" if is_clear and figures.is_enough else "; that may be chance"
+        yield (
+            f"  {plain(name)}: {by.mean:+.1%} coverage (95 % {by.low:+.1%} to {by.high:+.1%}), "
+            f"{tokens.mean:+.0f} tokens (95 % {tokens.low:+.0f} to {tokens.high:+.0f}){verdict}"
+        )
+
+
+def _bar(label: str, figures: MeasuredSessions, name: str) -> str:
+    start = figures.starts[name]
+    covered = start.coverage
+    bar = "█" * round(covered.mean * _BAR_WIDTH)
+    few = "" if figures.is_enough else ", too few sessions to tell"
+    return (
+        f"  {plain(label):24} {bar:{_BAR_WIDTH}} {covered.mean:5.1%} (95 % {covered.low:.1%} to {covered.high:.1%}), "
+        f"{start.tokens:.0f} tokens{few}"
+    )
+
+
+def _prompts(figures: MeasuredSessions) -> Iterator[str]:
+    given = figures.prompts
+    yield (
+        f"Prompts: {given.answered} of {given.prompts} would have been given something; {given.useful} of "
+        f"{given.items} items were of use ({given.precision:.1%}, 95 % {given.low:.1%} to {given.high:.1%}); "
+        f"{figures.tokens_per_prompt:.0f} tokens for each prompt."
+    )
+    edited = figures.prompts_with_edits
+    yield f"  where the turn changed files: {edited.useful} of {edited.items} items ({edited.precision:.1%})"
+    yield (
+        f"Failures that came back although an earlier session had fixed them: {figures.failures_repeated}; "
+        f"the fix would have been given for {figures.failures_offered}."
+    )
+
+
+def _unused(project: ProjectReport) -> Iterator[str]:
+    if not project.unused:
+        return
+    count = counted(len(project.unused), "memory was", "memories were")
+    yield f"{count} given and never concerned a file of the session:"
+    for memory in project.unused[:_MAX_UNUSED]:
+        title = within(one_line(plain(memory.title)), _MAX_TITLE_LENGTH)
+        yield f"  {plain(memory.id)}  {title} (given {counted(memory.given, 'time')})"
+    if len(project.unused) > _MAX_UNUSED:
+        yield f"  and {len(project.unused) - _MAX_UNUSED} more; --json lists them"

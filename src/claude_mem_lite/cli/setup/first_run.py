@@ -1,0 +1,133 @@
+"""Dialogue of `install` on a terminal: all questions first, so that whoever stops it has changed nothing.
+
+`install` carries the answers out."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.cli.options import asking_agent
+from claude_mem_lite.cli.output import plain
+from claude_mem_lite.cli.setup.local_servers import find_servers, usual_ports
+from claude_mem_lite.cli.setup.model_question import ModelFacts, ask_model
+from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, present_choice
+from claude_mem_lite.cli.setup.permission_question import ask_permission
+from claude_mem_lite.config_loader import load_config
+from claude_mem_lite.importers.transcripts import find_transcripts, own_folders
+from claude_mem_lite.install import agent_extras
+from claude_mem_lite.install.hook_config import hook_groups
+from claude_mem_lite.install.hook_install import Plan
+from claude_mem_lite.install.targets import AGENT_TEXTS, Target
+from claude_mem_lite.paths import Home
+from claude_mem_lite.text import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the user wants besides the hooks. None leaves a setting as it is, or has not been answered yet."""
+
+    allow_tools: bool | None = None
+    import_past: bool | None = None
+    model: ModelChoice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Earlier sessions of Claude Code on this machine."""
+
+    folder: Path
+    sessions: int
+    size_bytes: int
+
+
+def can_ask() -> bool:
+    """Return whether the user is at the terminal; an agent must not answer for the user."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and asking_agent("") is None
+
+
+def ask(home: Home, target: Target, given: Answers, plan: Plan, allowing: Plan) -> Answers:
+    """Ask what the options leave open; click.Abort if the user wants no change. `plan` is the install without the
+    permission, `allowing` the install with it."""
+    facts = _model_facts(home, os.environ)  # first: a broken config.toml is no news for the last question
+    _print_changes(home, target, plan)
+    answers = given
+    if given.import_past is None and target.agent == CLAUDE_CODE:
+        answers = replace(answers, import_past=_ask_import(home, find_past(target)))
+    if given.allow_tools is None:
+        answers = replace(answers, allow_tools=ask_permission(home, target, allowing))
+    if given.model is None:
+        click.echo()
+        answers = replace(answers, model=ask_model(home, facts, os.environ))
+    _print_answers(home, answers)
+    if not click.confirm("Go ahead?", default=True):
+        raise click.Abort
+    click.echo()
+    return answers
+
+
+def find_past(target: Target) -> Past:
+    """Return the number and size of the sessions of the target's client."""
+    folder = transcripts_folder(target)
+    found = find_transcripts([folder])
+    return Past(folder, len(found), sum(transcript.size_bytes for transcript in found))
+
+
+def transcripts_folder(target: Target) -> Path:
+    """Return the folder of the transcripts of a target; a project's are in the folder of all."""
+    return target.folder / "projects" if target.scope == "user" else own_folders(os.environ)[0]
+
+
+def _print_changes(home: Home, target: Target, plan: Plan) -> None:
+    click.echo(f"claude-mem-lite for {AGENT_TEXTS[target.agent].name}. Nothing is changed before the last question.\n")
+    for sentence in _changes(home, target, plan):
+        click.echo(f"- {sentence}")
+
+
+def _changes(home: Home, target: Target, plan: Plan) -> Sequence[str]:
+    """Return what an install changes, one sentence for each file."""
+    sentences = []
+    if not home.root.exists():
+        sentences.append(f"Would make {home.root} for the data, readable by you alone.")
+    if plan.changes:
+        backup = ", with a backup" if plan.before is not None else ""
+        events = ", ".join(hook_groups(home, target.agent))
+        sentences.append(f"Would {'update' if plan.had_ours else 'add'} hooks in {plan.path}{backup}: {events}.")
+    sentences += agent_extras.preview_install(home, target.tools)
+    if not sentences:
+        return ("The hooks, the MCP server and the skill are up to date; nothing changes there.",)
+    return (
+        *sentences,
+        "`claude-mem-lite install --dry-run` shows every line; `claude-mem-lite uninstall` takes it back.",
+    )
+
+
+def _ask_import(home: Home, past: Past) -> bool:
+    """Ask about the import; yes is the default as long as nothing is stored."""
+    if not past.sessions:
+        click.echo(f"\nThere are no earlier sessions in {plain(past.folder)}.")
+        return False
+    sessions = counted(past.sessions, "session")
+    click.echo(
+        f"\n{sessions} of Claude Code ({past.size_bytes / 1e6:.1f} MB) found in {plain(past.folder)}.\n"
+        "Importing them is free: rules read them on this machine, and nothing is sent. Nothing is imported twice."
+    )
+    return click.confirm("Import them?", default=not home.memory_db.exists())
+
+
+def _model_facts(home: Home, environment: Mapping[str, str]) -> ModelFacts:
+    config = load_config(home.config, {})
+    servers = find_servers(usual_ports(environment))
+    return ModelFacts(present_choice(home), servers, config.daily_usd, config.session_usd)
+
+
+def _print_answers(home: Home, answers: Answers) -> None:
+    model = answers.model or present_choice(home)
+    named = "rules alone" if model.provider == RULES else " ".join(filter(None, (model.provider, model.model)))
+    tools = {None: "as before", True: "allowed", False: "not allowed by us"}[answers.allow_tools]
+    imported = "yes" if answers.import_past else "no"
+    click.echo(f"\nImport: {imported}. Memory tools: {tools}. Notes by: {named}.")

@@ -1,0 +1,64 @@
+"""Options of `install` that choose the model, for scripts."""
+
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import click
+
+from claude_mem_lite.cli.options import OneOf, refuse_agent
+from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, is_key
+from claude_mem_lite.config import PROVIDERS
+
+Decorated = TypeVar("Decorated", bound=Callable[..., object])
+
+
+def model_options(command: Decorated) -> Decorated:
+    """Add the options for provider, model, address and key."""
+    for option in (
+        click.option("--key-stdin", is_flag=True, help="Read the API key from the input; asks nothing then."),
+        click.option("--base-url", metavar="URL", default="", help="Address of the provider, if not its own."),
+        click.option("--model", metavar="NAME", default="", help="The model to ask; openai needs one."),
+        click.option(
+            "--provider",
+            type=OneOf(PROVIDERS),
+            help="Who writes the notes: rules alone, or a model's provider; asked on a terminal if not given.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_model(provider: str | None, model: str, base_url: str, key_stdin: bool) -> ModelChoice | None:
+    """Return the choice of the options; None without --provider."""
+    if provider is None:
+        if model or base_url or key_stdin:
+            raise click.UsageError("--model, --base-url and --key-stdin need --provider")
+        return None
+    if provider == RULES and (model or base_url or key_stdin):
+        raise click.UsageError("--provider rules asks no model, so it takes no other option")
+    if provider == "openai" and not model:
+        raise click.UsageError("--provider openai needs --model")
+    if provider == "claude-cli" and key_stdin:
+        raise click.UsageError("--provider claude-cli uses the login of `claude`, so it takes no key")
+    if base_url and not _is_address(base_url):
+        raise click.UsageError("--base-url is no address, as in http://localhost:11434/v1")
+    if provider != RULES:
+        refuse_agent("install --provider")
+    return ModelChoice(provider, model, base_url, _key_of_input() if key_stdin else "")
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        return False
+
+
+def _key_of_input() -> str:
+    key = sys.stdin.readline().strip()
+    if not is_key(key):
+        raise click.UsageError("the input of --key-stdin is no key; nothing was changed")
+    return key

@@ -1,0 +1,73 @@
+"""Choice of the model that writes notes: read from `config.toml`, written to it, and the key to a file of its own."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from claude_mem_lite.cli.setup.config_edit import write_settings
+from claude_mem_lite.config_loader import load_config
+from claude_mem_lite.errors import unwritable
+from claude_mem_lite.paths import Home, sync
+
+RULES = "rules"
+KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+_MAX_KEY_LENGTH = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Provider with its model and address, '' for the provider's own; and a new key, '' if the present one stays."""
+
+    provider: str = RULES
+    model: str = ""
+    base_url: str = ""
+    key: str = field(default="", repr=False)
+
+
+def present_choice(home: Home) -> ModelChoice:
+    """Return the choice in force; ConfigError for a broken file."""
+    config = load_config(home.config, {})
+    return ModelChoice(config.provider, config.model, config.base_url)
+
+
+def write_choice(home: Home, choice: ModelChoice) -> bool:
+    """Write the key, then the settings that use it; return whether anything changed."""
+    if choice.key:
+        write_key(home, choice.key)
+    provider = None if choice.provider == RULES else choice.provider
+    wanted = {"provider": provider, "model": choice.model or None, "base_url": choice.base_url or None}
+    return write_settings(home, wanted) or bool(choice.key)
+
+
+def is_key(text: str) -> bool:
+    """Return whether a text can be a key."""
+    return text.isascii() and text.isprintable() and " " not in text and 0 < len(text) <= _MAX_KEY_LENGTH
+
+
+def needs_key(choice: ModelChoice) -> bool:
+    """Return whether the provider asks for a key; a server of one's own may do without."""
+    return choice.provider in KEY_VARIABLES and not choice.base_url
+
+
+def key_source(home: Home, provider: str, environment: Mapping[str, str]) -> str:
+    """Return where the key of a provider is: its variable, else the file; '' without a key."""
+    variable = KEY_VARIABLES.get(provider, "")
+    if environment.get(variable, "").strip():
+        return variable
+    return str(home.api_key) if variable and home.api_key.exists() else ""
+
+
+def write_key(home: Home, key: str) -> None:
+    """Write the key to its file, for the user alone; readers see the old key or the new one."""
+    temporary = home.api_key.with_name(".api-key.tmp")  # one name: what a killed run left is replaced by the next
+    try:
+        temporary.unlink(missing_ok=True)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"{key}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(home.api_key)
+        sync(home.root)
+    except OSError as error:
+        raise unwritable(home.api_key, error) from error

@@ -1,0 +1,130 @@
+"""Evaluation of projects as a report: figures by project and month, kept in the home for the page."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.evaluation.measurement import (
+    MeasuredSessions,
+    ProjectWalk,
+    UnusedMemory,
+    measure,
+    unused_memories,
+)
+from claude_mem_lite.evaluation.recording import Recording
+from claude_mem_lite.evaluation.session_walk import FIRST, Walk
+from claude_mem_lite.evaluation.trigger_walk import walk_in_time
+from claude_mem_lite.evaluation.variants import Variant
+from claude_mem_lite.evaluation.walk_folder import walk_folder
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import Home
+from claude_mem_lite.store import memory_queries
+
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectReport:
+    """Figures of one project, as a whole and by month."""
+
+    name: str
+    sessions: int
+    """Sessions with a transcript."""
+    not_walked: int
+    """Stored sessions without a transcript."""
+    stored_only: int
+    """First sessions, which fill the memory and are not measured."""
+    has_list: bool
+    """True if a `sessions.json` gave the touched files."""
+    is_partial: bool
+    """True if the walk was stopped."""
+    whole: MeasuredSessions
+    months: Mapping[str, MeasuredSessions]
+    unused: Sequence[UnusedMemory]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Evaluation of one or more projects."""
+
+    made_at: str
+    projects: Sequence[ProjectReport]
+
+    def as_json(self) -> JsonObject:
+        """Return every figure as JSON."""
+        encoded: JsonObject = json.loads(json.dumps(dataclasses.asdict(self)))
+        return encoded
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRecording:
+    """Recording of a project by name."""
+
+    name: str
+    recording: Recording
+    not_walked: int = 0
+
+
+def evaluate(
+    project: ProjectRecording, variants: Sequence[Variant], since: datetime | None, advance: Advance
+) -> ProjectReport:
+    """Walk through the sessions of a project on a temporary home; an interrupt ends the walk early.
+
+    `advance` gets the number of sessions reached."""
+    walked = ProjectWalk(project.recording.listed)
+    titles: Mapping[str, str] = {}
+    is_partial = False
+    with walk_folder() as folder:
+        if len(walked.listed) > FIRST:
+            walk = Walk(project.recording, folder, variants)
+            try:
+                for reached in walk_in_time(walk):
+                    walked.add(reached)
+                    advance(FIRST + len(walked.starts))
+            except KeyboardInterrupt:
+                is_partial = True
+            titles = _titles(walk.home)
+    if since is not None:
+        walked = _since(walked, since)
+    return ProjectReport(
+        name=project.name,
+        sessions=len(walked.listed),
+        not_walked=project.not_walked,
+        stored_only=min(FIRST, len(walked.listed)),
+        has_list=project.recording.has_list,
+        is_partial=is_partial,
+        whole=measure(walked),
+        months={month: measure(walked, month) for month in walked.months()},
+        unused=unused_memories(walked, titles),
+    )
+
+
+def keep_report(report: Report, home: Home) -> None:
+    """Write the report for the page; only the user may read the file."""
+    unfinished = home.evaluation.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with open(handle, "w", encoding="utf-8") as file:
+        json.dump(report.as_json(), file)
+    unfinished.replace(home.evaluation)
+
+
+def _since(walked: ProjectWalk, since: datetime) -> ProjectWalk:
+    """Return the walk with the sessions that began later; all sessions stay as the past."""
+    return ProjectWalk(
+        walked.listed,
+        [start for start in walked.starts if start.session.started_at >= since],
+        [prompt for prompt in walked.prompts if prompt.trigger.session.started_at >= since],
+    )
+
+
+def _titles(home: Home) -> dict[str, str]:
+    if not home.memory_db.exists():
+        return {}
+    with closing(open_for_reading(home.memory_db)) as db:
+        return {memory.id: memory.title for _, memory in memory_queries.all_after(db, 0, None)}

@@ -1,0 +1,170 @@
+"""Search for transcripts of all agents: the folders of each agent, the format of a file by its first line, and the
+reasons for files that cannot be used."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from claude_mem_lite.agents.adapters import IMPORTED
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.importers import codex_rollout, copilot_log, gemini_chat, opencode_session
+from claude_mem_lite.importers.agent_session import NO_FOLDER, OPENCODE, AgentSession
+from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem
+from claude_mem_lite.importers.transcript_entries import first_entry
+from claude_mem_lite.importers.transcripts import (
+    SUFFIXES,
+    Transcript,
+    files_below,
+    find_transcripts,
+    own_folders,
+    size_of,
+    written_ns,
+)
+
+AGENTS = (CLAUDE_CODE, *IMPORTED)
+IMPORTABLE = (*SUFFIXES, ".json", opencode_session.DATABASE)
+OTHER_FORMAT, NO_TURNS, OTHER_AGENT = "in another format", "without turns", "of an agent that --agent leaves out"
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedFile:
+    """File that gave no new turn, with the reason. `agent` is '' for an unknown format."""
+
+    path: Path
+    agent: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Discovery:
+    """Transcripts to read, and files that are not read."""
+
+    transcripts: list[Transcript] = field(default_factory=list)
+    unused: list[UnusedFile] = field(default_factory=list)
+
+
+def folders_of(agent: str, environment: Mapping[str, str]) -> list[Path]:
+    """Return the folders in which an agent stores this user's sessions."""
+    home = Path.home()
+
+    def chosen(variable: str, usual: Path) -> Path:
+        return Path(environment[variable]) if environment.get(variable) else usual
+
+    if agent == codex_rollout.AGENT:
+        folder = chosen("CODEX_HOME", home / ".codex")
+        return [folder / "sessions", folder / "archived_sessions"]
+    if agent == copilot_log.AGENT:
+        return [chosen("COPILOT_HOME", home / ".copilot") / "session-state"]
+    if agent == gemini_chat.AGENT:
+        return [chosen("GEMINI_CLI_HOME", home) / ".gemini" / "tmp"]
+    if agent == OPENCODE:
+        return [chosen("XDG_DATA_HOME", home / ".local" / "share") / "opencode"]
+    return own_folders(environment)
+
+
+def discover(
+    paths: Sequence[Path], agents: Sequence[str], environment: Mapping[str, str], problems: list[TranscriptProblem]
+) -> Discovery:
+    """Return the transcripts of the agents in the paths, or in the agents' own folders without paths, by the begin of
+    their sessions."""
+    found = Discovery()
+    if paths:
+        claude = find_transcripts(paths, problems)
+        files = [file for path in paths for file in _documents(path, problems)]
+    else:
+        claude = find_transcripts(own_folders(environment), problems) if CLAUDE_CODE in agents else []
+        others = [agent for agent in agents if agent != CLAUDE_CODE]
+        roots = [(agent, root) for agent in others for root in folders_of(agent, environment)]
+        files = [file for agent, root in roots for file in _stored(agent, root, problems)]
+    for transcript in claude:
+        session = _session_of(transcript.path) if paths else None
+        if session:
+            _take(found, transcript.path, session, agents)
+        elif CLAUDE_CODE in agents:
+            found.transcripts.append(transcript)
+        else:
+            found.unused.append(UnusedFile(transcript.path, "", OTHER_AGENT))
+    for file in dict.fromkeys(files):
+        _take_file(found, file, agents, problems)
+    found.transcripts.sort(key=lambda one: (one.began_ns, written_ns(one.path), one.path))
+    return found
+
+
+def why_empty(transcript: Transcript) -> str:
+    """Return the reason why a readable file has no turns."""
+    is_known = transcript.stored or first_entry(Lines(transcript.path, [])) or not transcript.size_bytes
+    return NO_TURNS if is_known else OTHER_FORMAT
+
+
+def _take_file(found: Discovery, path: Path, agents: Sequence[str], problems: list[TranscriptProblem]) -> None:
+    if path.name == opencode_session.DATABASE:
+        try:
+            stored = opencode_session.sessions_in(path)
+        except (OSError, sqlite3.Error) as error:
+            problems.append(TranscriptProblem(path, 0, f"cannot be read: {error}", "file"))
+            stored = []
+        for number, one in enumerate(stored):
+            _take(found, path, one, agents, counts_size=number == 0)
+        return
+    unread: list[TranscriptProblem] = []
+    if session := _session_of(path, unread):
+        _take(found, path, session, agents)
+    elif any(one.what == "file" for one in unread):
+        problems += unread
+    else:
+        found.unused.append(UnusedFile(path, "", OTHER_FORMAT))
+
+
+def _take(
+    found: Discovery, path: Path, session: AgentSession, agents: Sequence[str], *, counts_size: bool = True
+) -> None:
+    reason = "" if session.agent in agents else OTHER_AGENT
+    reason = reason or session.unusable or ("" if session.cwd else NO_FOLDER)
+    if reason or not session.id:
+        found.unused.append(UnusedFile(path, session.agent, reason or OTHER_FORMAT))
+        return
+    size = size_of(path) if counts_size else 0
+    began_ns = session.began_ns or written_ns(path)
+    found.transcripts.append(Transcript(path, session.id, (), began_ns, size, session))
+
+
+def _session_of(path: Path, problems: list[TranscriptProblem] | None = None) -> AgentSession | None:
+    """Return the session of another agent that a file holds; None for Claude Code's, and for other formats."""
+    unread = [] if problems is None else problems
+    is_document = path.suffix == ".json"
+    line = opencode_session.read_object(path, unread) if is_document else next(iter(Lines(path, unread)), {})
+    if codex_rollout.is_head(line):
+        return codex_rollout.head(line)
+    if copilot_log.is_head(line):
+        return copilot_log.head(line)
+    if gemini_chat.is_head(line):
+        return gemini_chat.head(line, path)
+    return opencode_session.head(line) if opencode_session.is_head(line) else None
+
+
+def _documents(path: Path, problems: list[TranscriptProblem]) -> Iterator[Path]:
+    """Yield what a path holds besides files of lines."""
+    path = path.absolute()
+    if not path.is_dir():
+        if not path.name.endswith(SUFFIXES):
+            yield path
+        return
+    unread = list(problems)
+    yield from (file for file in files_below(path, unread) if _is_document(file))
+
+
+def _is_document(file: Path) -> bool:
+    is_json = file.suffix == ".json" and file.name.startswith(("session-", "ses_"))
+    return is_json or file.name == opencode_session.DATABASE
+
+
+def _stored(agent: str, root: Path, problems: list[TranscriptProblem]) -> Iterator[Path]:
+    """Yield the files of sessions below an agent's own folder."""
+    belongs: dict[str, Callable[[Path], bool]] = {
+        codex_rollout.AGENT: lambda file: file.name.endswith(SUFFIXES),
+        copilot_log.AGENT: lambda file: file.name.endswith(".jsonl"),
+        gemini_chat.AGENT: lambda file: "chats" in file.parts and file.suffix in (".json", ".jsonl"),
+        OPENCODE: _is_document,
+    }
+    yield from sorted(file for file in files_below(root, problems) if belongs[agent](file))

@@ -1,0 +1,190 @@
+"""Sessions of OpenCode: JSON files of sessions, messages and parts, or the tables of its database since 1.2.
+
+Built from its documented layout. No hooks of ours run in it, so its tools are converted here."""
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from claude_mem_lite.agents import payload_builders
+from claude_mem_lite.importers.agent_session import OF_SUBAGENT, OPENCODE, AgentSession, AgentStep, captured, epoch_ns
+from claude_mem_lite.importers.jsonl_reader import TranscriptProblem, is_deep, open_plain
+from claude_mem_lite.importers.transcript_entries import without_injected, word
+from claude_mem_lite.models import JsonObject, JsonValue, load_json, text
+
+DATABASE = "opencode.db"
+MAX_FILE_BYTES = 64 * 1024 * 1024
+_SAME = {"list": "LS", "glob": "Glob", "grep": "Grep", "webfetch": "WebFetch", "task": "Agent"}
+_MAX_SESSIONS = 100_000
+
+
+def is_head(line: JsonObject) -> bool:
+    return text(line.get("id")).startswith("ses_") and "directory" in line
+
+
+def head(line: JsonObject) -> AgentSession:
+    """Return the session of a session file."""
+    began_ns = epoch_ns(payload_builders.fields(line.get("time")).get("created"))
+    reason = OF_SUBAGENT if line.get("parentID") else ""
+    return AgentSession(OPENCODE, word(line.get("id")), word(line.get("directory")), began_ns=began_ns, unusable=reason)
+
+
+def sessions_in(database: Path) -> list[AgentSession]:
+    """Return the sessions of a database; OSError or sqlite3.Error if it cannot be read."""
+    with closing(_open(database)) as db:
+        rows = db.execute(
+            "select id, directory, parent_id, time_created from session order by time_created limit :limit",
+            {"limit": _MAX_SESSIONS},
+        ).fetchall()
+    return [
+        AgentSession(
+            OPENCODE,
+            word(id_),
+            word(folder),
+            began_ns=epoch_ns(created),
+            unusable=OF_SUBAGENT if parent else "",
+        )
+        for id_, folder, parent, created in rows
+    ]
+
+
+def stored_messages(database: Path, session: str, problems: list[TranscriptProblem]) -> Iterator[JsonObject]:
+    """Yield the messages of a session in a database, each with its parts."""
+    try:
+        with closing(_open(database)) as db:
+            messages = db.execute(
+                "select id, data from message where session_id = :session order by time_created, id",
+                {"session": session},
+            ).fetchall()
+            for id_, data in messages:
+                parts = db.execute("select id, data from part where message_id = :id order by id", {"id": id_})
+                read = [{**_object(written), "id": part} for part, written in parts]
+                yield {"info": {**_object(data), "id": id_}, "parts": read}
+    except (OSError, sqlite3.Error) as error:
+        problems.append(TranscriptProblem(database, 0, f"cannot be read: {error}", "file"))
+
+
+def filed_messages(path: Path, session: str, problems: list[TranscriptProblem]) -> Iterator[JsonObject]:
+    """Yield the messages of a session file, each with its parts."""
+    storage = path.parent.parent.parent
+    for message in _files(storage / "message" / session, problems):
+        info = read_object(message, problems)
+        parts = [read_object(part, problems) for part in _files(storage / "part" / message.stem, problems)]
+        yield {"info": {"id": message.stem, **info}, "parts": parts}
+
+
+def steps(lines: Iterable[JsonObject], session: AgentSession) -> Iterator[AgentStep]:
+    """Yield the steps of messages with their parts."""
+    for line in sorted(lines, key=lambda line: (_created(line), text(_info(line).get("id")))):
+        info, raw = _info(line), line.get("parts")
+        parts = [part for part in raw if isinstance(part, dict)] if isinstance(raw, list) else []
+        at_ns, id_ = _created(line) or session.began_ns, word(info.get("id"))
+        cwd = word(payload_builders.fields(info.get("path")).get("cwd")) or session.cwd
+        if not at_ns:
+            continue
+        if info.get("role") == "user":
+            if typed := without_injected(_texts(parts)):
+                yield AgentStep("prompt", at_ns, id_, cwd, typed)
+        elif info.get("role") == "assistant":
+            yield from _reply(info, parts, AgentStep("reply", at_ns, id_, cwd))
+
+
+def _reply(info: JsonObject, parts: Sequence[JsonObject], step: AgentStep) -> Iterator[AgentStep]:
+    at_ns = step.at_ns
+    for part in parts:
+        state = payload_builders.fields(part.get("state")) if part.get("type") == "tool" else {}
+        at_ns = max(epoch_ns(payload_builders.fields(state.get("time")).get("end")), at_ns)
+        calls = captured(_called(word(part.get("tool")), state, step.cwd, word(part.get("callID"))))
+        if calls:
+            yield AgentStep("tool", at_ns, word(part.get("id")) or step.id, step.cwd, calls=calls)
+    at_ns = max(epoch_ns(payload_builders.fields(info.get("time")).get("completed")), at_ns)
+    said, finish = _texts(parts).strip(), text(info.get("finish"))
+    if text(payload_builders.fields(info.get("error")).get("name")) == "MessageAbortedError":
+        yield AgentStep("abort", at_ns, step.id, step.cwd)
+    elif finish and finish not in ("tool-calls", "unknown"):
+        yield AgentStep("stop", at_ns, step.id, step.cwd, said)
+    elif said and not finish:
+        yield AgentStep("reply", at_ns, step.id, step.cwd, said)
+
+
+def _called(tool: str, state: JsonObject, cwd: str, id_: str) -> tuple[JsonObject, ...]:
+    """Return a finished call in Claude Code's form."""
+    status, given, output = text(state.get("status")), payload_builders.fields(state.get("input")), state.get("output")
+    if status not in ("completed", "error"):
+        return ()
+    payload: JsonObject = {"tool_use_id": id_}
+    path = payload_builders.absolute(payload_builders.first_text(given, "filePath", "path"), cwd)
+    named = {"write": "Write", "edit": "Edit", "read": "Read", "bash": "Bash"}.get(tool, _SAME.get(tool, tool))
+    if status == "error":
+        error = text(state.get("error")) or "failed"
+        return (payload_builders.failed(payload, named, {**given, "file_path": path} if path else given, error),)
+    if tool == "bash":
+        code = payload_builders.fields(state.get("metadata")).get("exit")
+        exit_code = code if isinstance(code, int) else 0
+        return (payload_builders.ran(payload, text(given.get("command")), text(output), exit_code),)
+    if tool == "write":
+        return (payload_builders.written(payload, path, text(given.get("content"))),)
+    if tool == "edit":
+        old, new = text(given.get("oldString")), text(given.get("newString"))
+        return (payload_builders.replaced(payload, path, old, new),)
+    if tool == "read":
+        return (payload_builders.opened(payload, path, text(output)),)
+    if tool == "todowrite":
+        return (payload_builders.called(payload, "TodoWrite", {"todos": given.get("todos")}, {}),)
+    return (payload_builders.called(payload, named, given, text(output)),)
+
+
+def _texts(parts: Sequence[JsonObject]) -> str:
+    """Return the texts that somebody wrote; synthetic parts are the client's."""
+    written = [part for part in parts if part.get("type") == "text" and part.get("synthetic") is not True]
+    return "\n".join(said for part in written if (said := text(part.get("text"))))
+
+
+def _info(line: JsonObject) -> JsonObject:
+    return payload_builders.fields(line.get("info"))
+
+
+def _created(line: JsonObject) -> int:
+    return epoch_ns(payload_builders.fields(_info(line).get("time")).get("created"))
+
+
+def _files(folder: Path, problems: list[TranscriptProblem]) -> list[Path]:
+    try:
+        return sorted(Path(folder, name) for name in os.listdir(folder) if name.endswith(".json"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        problems.append(TranscriptProblem(folder, 0, f"this folder cannot be read: {error.strerror}", "folder"))
+        return []
+
+
+def read_object(path: Path, problems: list[TranscriptProblem]) -> JsonObject:
+    """Return the object in a JSON file; {} and a problem if there is none."""
+    try:
+        with open_plain(path) as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            raise ValueError(f"larger than {MAX_FILE_BYTES // 1024**2} MB")
+        value = load_json(raw.decode("utf-8", "replace"))
+    except OSError as error:
+        problems.append(TranscriptProblem(path, 0, f"cannot be read: {error.strerror or error}", "file"))
+        return {}
+    except (ValueError, RecursionError) as error:
+        problems.append(TranscriptProblem(path, 0, f"no JSON object: {error}", "file"))
+        return {}
+    if isinstance(value, dict) and not is_deep(value):
+        return value
+    problems.append(TranscriptProblem(path, 0, "no JSON object, or nested too deeply", "file"))
+    return {}
+
+
+def _object(written: JsonValue) -> JsonObject:
+    found = payload_builders.fields(written)
+    return {} if is_deep(found) else found
+
+
+def _open(database: Path) -> sqlite3.Connection:
+    open_plain(database).close()
+    return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)

@@ -1,0 +1,55 @@
+"""Tests of `cli/figures/evaluation.py`: the real command on made-up transcripts."""
+
+import json
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from claude_mem_lite.paths import HOME_VARIABLE
+from tests.support.past_sessions import LONG_AGO, fixed_bug
+
+COMMAND = Path(sys.executable).with_name("claude-mem-lite")
+
+
+def run(folder: Path, *arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), HOME_VARIABLE: str(folder / "home")}
+    return subprocess.run([COMMAND, "eval", *arguments], env=environment, capture_output=True, text=True, check=False)
+
+
+def transcripts(folder: Path, count: int = 12) -> Path:
+    for number in range(count):
+        fixed_bug(f"s{number:02d}", number % 2, LONG_AGO + timedelta(days=number)).write(folder / "recorded")
+    return folder / "recorded"
+
+
+def test_the_report_says_what_is_covered_and_that_few_sessions_tell_little(tmp_path: Path) -> None:
+    ran = run(tmp_path, transcripts(tmp_path), "--without", "sessions")
+    assert ran.returncode == 0, ran.stderr
+    assert "2 sessions measured" in ran.stdout
+    assert "Too few sessions to tell" in ran.stdout
+    assert "the newest 10 sessions" in ran.stdout
+    assert "without sessions: " in ran.stdout
+    assert not (tmp_path / "home").exists()
+
+
+def test_json_has_every_figure(tmp_path: Path) -> None:
+    ran = run(tmp_path, transcripts(tmp_path), "--json")
+    (project,) = json.loads(ran.stdout)["projects"]
+    assert project["name"] == "shop"
+    assert project["whole"]["sessions"] == 2
+    assert set(project["whole"]["starts"]) == {"the product", "the newest 10 sessions", "nothing"}
+
+
+def test_a_layer_that_does_not_exist_is_refused_with_the_names_of_all(tmp_path: Path) -> None:
+    ran = run(tmp_path, transcripts(tmp_path, 1), "--without", "nonsense")
+    assert ran.returncode != 0
+    assert "there is no layer 'nonsense'" in ran.stderr
+    assert "handoff" in ran.stderr
+
+
+def test_a_folder_without_transcripts_is_said_to_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    ran = run(tmp_path, tmp_path / "empty")
+    assert ran.stdout == "There is no session to evaluate: no transcript was found.\n"

@@ -1,0 +1,132 @@
+"""Tests of `evaluation/report.py`, `evaluation/measurement.py`, `evaluation/trigger_walk.py`,
+`evaluation/session_walk.py`, `evaluation/coverage.py`, `evaluation/variants.py`, `evaluation/failures.py`,
+`evaluation/walk_folder.py`, `evaluation/replay_home.py`, `evaluation/in_process_worker.py` and
+`evaluation/intervals.py`: made-up sessions, walked in time."""
+
+import json
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from benchmarks.injection import measured_ways
+from benchmarks.prompts import walked
+
+from claude_mem_lite.evaluation.intervals import bootstrapped
+from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, NEWEST_SESSIONS, NOTHING, PRODUCT
+from claude_mem_lite.evaluation.project_recordings import of_paths
+from claude_mem_lite.evaluation.prompt_use import judge, rates
+from claude_mem_lite.evaluation.report import ProjectReport, Report, evaluate, keep_report
+from claude_mem_lite.evaluation.variants import Variant
+from claude_mem_lite.paths import Home
+from claude_mem_lite.timestamps import utc_now
+from tests.support.past_sessions import LONG_AGO, SHOP, PastSession, fixed_bug
+
+SESSIONS = 14
+VARIANTS = [Variant("without sessions", without=("sessions",)), Variant("within 60 tokens", 60)]
+
+
+def recorded(folder: Path) -> Path:
+    """A data folder of sessions on three files in turn, the last of which meets the failure of the second again."""
+    listed = []
+    for number in range(SESSIONS):
+        at = LONG_AGO + timedelta(days=number * 3)
+        session = fixed_bug(f"s{number:02d}", number % 3, at)
+        session.at += timedelta(minutes=5)
+        session.prompt(f"Does total_{number % 3} of an empty cart still cost 0?").says("Yes, it does.")
+        session.write(folder / "sessions", packed=True)
+        listed.append({"session": session.id, "started": at.isoformat(), "files": [f"total_{number % 3}.py"]})
+    (folder / "sessions.json").write_text(json.dumps(listed))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded(tmp_path_factory.mktemp("recorded"))
+
+
+@pytest.fixture(scope="module")
+def report(data: Path) -> ProjectReport:
+    (project,) = of_paths([data], utc_now())
+    return evaluate(project, VARIANTS, None, lambda _: None)
+
+
+def test_figures_of_starts_equal_those_of_the_benchmark(data: Path, report: ProjectReport) -> None:
+    samples = measured_ways(data)
+    for name in (PRODUCT, NEWEST_SESSIONS):
+        assert report.whole.starts[name].coverage == bootstrapped(samples[name].covered)
+        assert report.whole.starts[name].tokens == sum(samples[name].tokens) / len(samples[name].tokens)
+
+
+def test_figures_of_prompts_equal_those_of_the_benchmark(data: Path, report: ProjectReport) -> None:
+    asked, listed = walked(data)
+    sessions = {session.id: session for session in listed}
+    judged = [judge(prompt.session, prompt.has_edits, prompt.product.sessions, sessions) for prompt in asked]
+    assert report.whole.prompts == rates(judged)
+
+
+def test_a_context_covers_more_than_nothing_and_few_sessions_are_said_to_be_few(report: ProjectReport) -> None:
+    assert report.whole.starts[PRODUCT].coverage.mean > report.whole.starts[NOTHING].coverage.mean == 0.0
+    assert report.whole.sessions == SESSIONS - 10 < MIN_SESSIONS
+    assert not report.whole.is_enough
+
+
+def test_a_variant_is_compared_by_session_in_the_same_walk(report: ProjectReport) -> None:
+    smaller = report.whole.differences["within 60 tokens"]
+    assert report.whole.starts["within 60 tokens"].max_tokens <= 60
+    assert smaller.tokens.high < 0
+    assert set(report.whole.differences) == {"without sessions", "within 60 tokens"}
+
+
+def test_a_failure_that_comes_back_is_counted_with_its_known_fix(report: ProjectReport) -> None:
+    assert report.whole.failures_repeated == SESSIONS - 10
+    assert 0 < report.whole.failures_offered <= report.whole.failures_repeated
+
+
+def test_months_hold_all_sessions(report: ProjectReport) -> None:
+    assert sum(month.sessions for month in report.months.values()) == report.whole.sessions
+    assert len(report.months) == 1 or all(month.sessions for month in report.months.values())
+
+
+def test_sessions_before_a_time_are_remembered_and_not_measured(data: Path) -> None:
+    (project,) = of_paths([data], utc_now())
+    later = evaluate(project, [], LONG_AGO + timedelta(days=(SESSIONS - 1) * 3), lambda _: None)
+    assert later.whole.sessions == 1
+
+
+def test_an_interrupt_keeps_the_part_that_was_measured(data: Path) -> None:
+    (project,) = of_paths([data], utc_now())
+
+    def stop(reached: int) -> None:
+        if reached == 12:
+            raise KeyboardInterrupt
+
+    partial = evaluate(project, [], None, stop)
+    assert partial.is_partial
+    assert partial.whole.sessions == 2
+
+
+def test_too_few_sessions_give_a_report_without_figures(tmp_path: Path) -> None:
+    fixed_bug("only").write(tmp_path)
+    (project,) = of_paths([tmp_path], utc_now())
+    empty = evaluate(project, [], None, lambda _: None)
+    assert (empty.sessions, empty.whole.sessions, empty.whole.is_enough) == (1, 0, False)
+
+
+def test_the_report_is_kept_for_the_user_alone(tmp_path: Path, report: ProjectReport) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    for _ in range(2):
+        keep_report(Report("2026-05-01T00:00:00+00:00", [report]), home)
+    assert home.evaluation.stat().st_mode & 0o777 == 0o600
+    kept = json.loads(home.evaluation.read_text())
+    assert kept["projects"][0]["whole"]["prompts"] == asdict(report.whole.prompts)
+
+
+def test_files_of_a_session_without_a_list_are_the_files_that_it_edited(tmp_path: Path) -> None:
+    session = PastSession("a").prompt("change both").edits(f"{SHOP}/a.py", "x", "y")
+    session.edits(f"{SHOP}/.claude/worktrees/w/b/c.py", "x", "y").edits("/elsewhere/d.py", "x", "y").says("Done.")
+    session.write(tmp_path)
+    (project,) = of_paths([tmp_path], utc_now())
+    assert [listed.files for listed in project.recording.listed] == [{"a.py", "b/c.py"}]
+    assert not project.recording.has_list

@@ -1,0 +1,115 @@
+"""Where the transcripts of each agent are found, and why a file is not used."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.importers.agent_session import NO_FOLDER, OF_SUBAGENT
+from claude_mem_lite.importers.discovery import (
+    AGENTS,
+    NO_TURNS,
+    OTHER_AGENT,
+    OTHER_FORMAT,
+    Discovery,
+    discover,
+    folders_of,
+    why_empty,
+)
+from claude_mem_lite.importers.jsonl_reader import TranscriptProblem
+from tests.support import agent_files as made
+from tests.support.past_sessions import fixed_bug
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a session of every agent."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    fixed_bug("s1").write(tmp_path / ".claude" / "projects" / "-home-dev-shop")
+    made.write_lines(tmp_path / ".codex" / "sessions" / "2026" / "rollout-c1.jsonl", made.codex_session())
+    made.write_lines(tmp_path / ".copilot" / "session-state" / "p1" / "events.jsonl", made.copilot_session())
+    chats = made.gemini_folder(tmp_path)
+    made.write_lines(chats / "session-g1.jsonl", [made.gemini_head(), *made.gemini_messages()])
+    made.opencode_files(tmp_path / ".local" / "share")
+    return tmp_path
+
+
+def reasons(found: Discovery) -> list[tuple[str, str]]:
+    return sorted((unused.path.name, unused.reason) for unused in found.unused)
+
+
+def test_the_sessions_of_all_agents_are_found_in_their_own_folders(home: Path) -> None:
+    found = discover([], AGENTS, {}, [])
+    assert {(one.agent, one.session) for one in found.transcripts} == {
+        ("claude-code", "s1"),
+        ("codex", "c1"),
+        ("copilot", "p1"),
+        ("gemini", "g1"),
+        ("opencode", "ses_o1"),
+    }
+    assert found.unused == []
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("agent", AGENTS)
+def test_agents_limit_the_search(agent: str) -> None:
+    found = discover([], [agent], {}, [])
+    assert [one.agent for one in found.transcripts] == [agent]
+
+
+def test_a_folder_of_all_agents_is_told_apart_by_the_first_lines(home: Path) -> None:
+    found = discover([home], AGENTS, {}, [])
+    assert sorted(one.agent for one in found.transcripts) == sorted(AGENTS)
+
+
+def test_files_of_another_agent_are_named_where_one_agent_is_chosen(home: Path) -> None:
+    found = discover([home], ["gemini"], {}, [])
+    assert [one.agent for one in found.transcripts] == ["gemini"]
+    assert {reason for _, reason in reasons(found)} == {OTHER_AGENT}
+    assert len(found.unused) == 4
+
+
+def test_variables_of_the_agents_name_their_folders() -> None:
+    environment = {"CODEX_HOME": "/c", "COPILOT_HOME": "/p", "GEMINI_CLI_HOME": "/g", "XDG_DATA_HOME": "/x"}
+    folders = [folders_of(agent, environment)[0] for agent in AGENTS[1:]]
+    expected = ["/c/sessions", "/p/session-state", "/g/.gemini/tmp", "/x/opencode"]
+    assert folders == [Path(folder) for folder in expected]
+
+
+def test_every_file_that_is_not_read_has_a_reason(home: Path) -> None:
+    sessions = home / ".codex" / "sessions"
+    made.write_lines(sessions / "other.jsonl", [{"display": "fix it"}])
+    made.write_lines(sessions / "sub.jsonl", [made.codex_head("c9", thread_source="subagent")])
+    chats = home / ".gemini" / "tmp" / "unknown" / "chats"
+    made.write_lines(chats / "session-g9.jsonl", [made.gemini_head("g9")])
+    made.opencode_files(home / ".local" / "share", "ses_o9", parentID="ses_o1")
+    assert reasons(discover([], AGENTS, {}, [])) == [
+        ("other.jsonl", OTHER_FORMAT),
+        ("ses_o9.json", OF_SUBAGENT),
+        ("session-g9.jsonl", NO_FOLDER),
+        ("sub.jsonl", OF_SUBAGENT),
+    ]
+
+
+def test_an_empty_session_and_another_format_are_told_apart(tmp_path: Path) -> None:
+    empty = made.write_lines(tmp_path / "a.jsonl", [made.codex_head("c1")])
+    history = made.write_lines(tmp_path / "b.jsonl", [{"display": "fix it"}])
+    found = {one.path: one for one in discover([tmp_path], AGENTS, {}, []).transcripts}
+    assert (why_empty(found[empty]), why_empty(found[history])) == (NO_TURNS, OTHER_FORMAT)
+
+
+def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_found(home: Path) -> None:
+    os.mkfifo(home / ".codex" / "sessions" / "pipe.jsonl")
+    (home / ".local" / "share" / "opencode" / "opencode.db").write_text("no database")
+    (home / ".codex" / "sessions" / "gone.jsonl").symlink_to(home / "nowhere")
+    problems: list[TranscriptProblem] = []
+    assert len(discover([], AGENTS, {}, problems).transcripts) == len(AGENTS)
+    assert sorted(problem.path.name for problem in problems) == ["gone.jsonl", "opencode.db", "pipe.jsonl"]
+
+
+def test_a_document_that_is_no_json_is_a_problem(home: Path) -> None:
+    broken = home / ".gemini" / "tmp" / "shop" / "chats" / "session-g2.json"
+    broken.write_text('{"sessionId": "g2", ')
+    problems: list[TranscriptProblem] = []
+    assert discover([], ["gemini"], {}, problems).unused == []
+    assert [problem.path for problem in problems] == [broken]
