@@ -66,12 +66,13 @@ ALCOVES: dict[str, dict[str, tuple[str, ...]]] = {
     "knowledge": {"claims": (), "lessons": ("claims",)},
     "context": {"layers": (), "prompt": ("layers",)},
     "worker": {
-        "answers": (),
+        "http": (),
+        "answers": ("http",),
         "models": (),
         "guards": (),
         "recovery": ("answers",),
         "team": (),
-        "api": ("answers", "models", "team"),
+        "api": ("http", "answers", "models", "team"),
     },
 }
 MAX_MODULES_IN_A_FOLDER = 25

@@ -19,19 +19,10 @@ from pathlib import Path
 from typing import Any
 
 _EVERY = (
-    "anyio._backends._asyncio",
-    "anyio.lowlevel",
-    "anyio.streams.memory",
-    "anyio.streams.stapled",
-    "anyio.streams.tls",
-    "uvicorn",
-    "uvicorn.lifespan.off",
-    "uvicorn.loops.asyncio",
-    "uvicorn.protocols.http.h11_impl",
-    "uvicorn.protocols.websockets.auto",
     "claude_mem_lite.search.sign_index",
     "claude_mem_lite.worker.api.app",
     "claude_mem_lite.worker.api.routes",
+    "claude_mem_lite.worker.http.server",
     "claude_mem_lite.worker.process",
     "claude_mem_lite.worker.composition",
     "mmap",

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from starlette.testclient import TestClient
-
 from claude_mem_lite.paths import Home
 from claude_mem_lite.timestamps import Clock
-from claude_mem_lite.worker.api.app import make_app
+from claude_mem_lite.worker.api.app import App
 from claude_mem_lite.worker.services import Services
+from tests.support.app_client import AppClient
 from tests.support.fakes import FakeEmbedder
 from tests.support.running import Json, running_loop
 
@@ -16,7 +15,7 @@ from tests.support.running import Json, running_loop
 class Asked:
     """Whom to ask; what is refused fails the test."""
 
-    def __init__(self, client: TestClient, loop: Services) -> None:
+    def __init__(self, client: AppClient, loop: Services) -> None:
         self.client = client
         self.loop = loop
 
@@ -33,8 +32,5 @@ class Asked:
 
 @contextmanager
 def asked(home: Home, clock: Clock) -> Iterator[Asked]:
-    with (
-        running_loop(home, clock, embedder=FakeEmbedder()) as loop,
-        TestClient(make_app(loop, loop.shutdown.stop)) as client,
-    ):
-        yield Asked(client, loop)
+    with running_loop(home, clock, embedder=FakeEmbedder()) as loop:
+        yield Asked(AppClient(App(loop, loop.shutdown.stop).respond), loop)

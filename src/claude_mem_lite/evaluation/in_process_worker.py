@@ -11,16 +11,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
-import uvicorn
-
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import is_answering, wait_until
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.limits import LIMITS
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.answers import prompt
-from claude_mem_lite.worker.api.app import make_app
+from claude_mem_lite.worker.api.app import LANES, App
 from claude_mem_lite.worker.composition import open_loop
+from claude_mem_lite.worker.http.server import Server
 from claude_mem_lite.worker.services import Services
 
 _START_S = 30.0
@@ -45,10 +44,8 @@ def served(home: Home, clock: SettableClock) -> Iterator[Services]:
     """Yield the services of a running worker: jobs in one thread, the API on the home's socket in another."""
     limits = replace(LIMITS, drain_poll_s=_DRAIN_POLL_S)
     with open_loop(home, clock, limits=limits, is_throwaway=True) as loop:
-        app = make_app(loop.services, lambda: None)
-        config = uvicorn.Config(app, uds=str(home.socket), log_config=None, access_log=False, lifespan="off")
-        server = uvicorn.Server(config)
-        threads = [threading.Thread(target=loop.run), threading.Thread(target=server.run)]
+        server = Server(_listener(home), App(loop.services, lambda: None), LANES)
+        threads = [threading.Thread(target=loop.run), threading.Thread(target=server.serve)]
         for thread in threads:
             thread.start()
         try:
@@ -56,10 +53,17 @@ def served(home: Home, clock: SettableClock) -> Iterator[Services]:
                 raise SystemExit("the worker does not answer")
             yield loop.services
         finally:
-            server.should_exit = True
+            server.stop()
             loop.services.shutdown.stop()
             for thread in threads:
                 thread.join()
+
+
+def _listener(home: Home) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(home.socket))
+    listener.listen()
+    return listener
 
 
 def retried_when_late(ask: Callable[[], bytes | None]) -> bytes:

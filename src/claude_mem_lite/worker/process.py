@@ -1,6 +1,5 @@
 """Process of the worker: a single process for a home by lock, a private socket, a log of JSON lines, an orderly end."""
 
-import asyncio
 import ctypes
 import fcntl
 import json
@@ -12,8 +11,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,15 +64,10 @@ def set_up_log(path: Path) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    logging.getLogger("asyncio").setLevel(logging.WARNING)
 
 
 if TYPE_CHECKING:
-    import uvicorn
-
     from claude_mem_lite.worker.loop import Loop
-    from claude_mem_lite.worker.services import Services
 
 _BACKLOG = 1024
 _M_ARENA_MAX = -8
@@ -189,30 +182,19 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     services = loop.services
     # Most workers are started by the start of a session, whose context needs search.
     threading.Thread(target=services.search.make_ready, name="ready", daemon=True).start()
-    import uvicorn
+    from claude_mem_lite.worker.api.app import LANES, App
+    from claude_mem_lite.worker.http.server import Server
 
-    from claude_mem_lite.worker.api.app import make_app
-
-    class SignallessServer(uvicorn.Server):
-        """Server that leaves signals to the worker: the original raises them again after its end."""
-
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield
+    def is_idle() -> bool:
+        if services.activity.idle_s() <= services.settings.config.idle_exit_s:
+            return False
+        log.info("nothing to do; ending")
+        return True
 
     def stop() -> None:
-        server.should_exit = True
+        server.stop()
 
-    config = uvicorn.Config(
-        make_app(services, stop),
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        http="h11",
-        loop="asyncio",
-        timeout_graceful_shutdown=5,
-    )
-    server = SignallessServer(config)
+    server = Server(listener, App(services, stop), LANES, is_idle)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop())
     home.worker_pid.write_text(str(os.getpid()))
@@ -232,23 +214,8 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     jobs = threading.Thread(target=work, name="jobs")
     jobs.start()
     try:
-        asyncio.run(_until_idle(server, listener, services))
+        server.serve()
     finally:
         services.shutdown.stop()
         jobs.join()
         log.info("worker down", extra={"pid": os.getpid()})
-
-
-async def _until_idle(server: "uvicorn.Server", listener: socket.socket, services: "Services") -> None:
-    """Serve until the worker was idle for long enough."""
-
-    async def watch() -> None:
-        while not server.should_exit:
-            await asyncio.sleep(1.0)
-            if services.activity.idle_s() > services.settings.config.idle_exit_s:
-                log.info("nothing to do; ending")
-                server.should_exit = True
-
-    watcher = asyncio.create_task(watch())
-    await server.serve(sockets=[listener])
-    watcher.cancel()

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 from claude_mem_lite.code.freshness.scanner import StalenessScanner
 from claude_mem_lite.code.git.project_identity import find_location
@@ -19,8 +18,9 @@ from claude_mem_lite.deadline import PAST, Deadline
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.search_timeout import with_timeout
 from claude_mem_lite.search_values import Filters, Hit
-from claude_mem_lite.worker.api.app import make_app
+from claude_mem_lite.worker.api.app import App
 from claude_mem_lite.worker.services import Services
+from tests.support.app_client import AppClient
 from tests.support.code_anchors import LOAD, SAVE, work_on
 from tests.support.fakes import NOW, FakeEmbedder, Store
 from tests.support.running import leave, payload, running_loop, spool_name
@@ -105,5 +105,5 @@ def _start(services: Services, home: Home, folder: Path) -> int:
     """Return the status of the answer to a new session."""
     given = payload("SessionStart", f"new-{time.time_ns()}", str(folder), source="startup")
     name = leave(home, given, name=spool_name("SessionStart", time.time_ns()))
-    with TestClient(make_app(services, services.shutdown.stop)) as client:
-        return client.post("/hook/SessionStart", headers={"X-Spool": name, "Content-Length": "0"}).status_code
+    client = AppClient(App(services, services.shutdown.stop).respond)
+    return client.post("/hook/SessionStart", headers={"X-Spool": name}).status_code

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.api.app import make_app
+from claude_mem_lite.worker.api.app import App
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.shutdown import Package
+from tests.support.app_client import AppClient
 from tests.support.fakes import FakeEmbedder
 from tests.support.running import WAIT_S, Json, Machine, running_loop
 from tests.worker.conftest import SetClock
@@ -38,10 +38,8 @@ def stopped() -> list[bool]:
 
 
 @pytest.fixture
-def client(loop: Services, stopped: list[bool]) -> Iterator[TestClient]:
-    app = make_app(loop, lambda: stopped.append(True))
-    with TestClient(app, raise_server_exceptions=False) as made:
-        yield made
+def client(loop: Services, stopped: list[bool]) -> AppClient:
+    return AppClient(App(loop, lambda: stopped.append(True)).respond)
 
 
 def _error(told: Json) -> tuple[str, str]:
@@ -62,20 +60,20 @@ def _error(told: Json) -> tuple[str, str]:
     ],
 )
 def test_what_is_not_there_is_refused_in_the_one_shape_of_errors(
-    client: TestClient, method: str, path: str, status: int
+    client: AppClient, method: str, path: str, status: int
 ) -> None:
-    answer = client.request(method, path, follow_redirects=False)
+    answer = client.request(method, path)
     assert answer.status_code == status
     if status != 200 and method != "HEAD":
         assert answer.json()["error"]["code"] == "http"
 
 
-def test_an_id_may_hold_anything(client: TestClient) -> None:
+def test_an_id_may_hold_anything(client: AppClient) -> None:
     answer = client.get("/api/memories/a%0Ab")
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
 
 
-def test_an_api_that_cannot_be_imported_is_tried_again(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_api_that_cannot_be_imported_is_tried_again(client: AppClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise ImportError("half of it was read")
 
@@ -86,7 +84,7 @@ def test_an_api_that_cannot_be_imported_is_tried_again(client: TestClient, monke
     assert client.get("/api/health").status_code == 200
 
 
-def test_no_api_of_another_version_is_imported(client: TestClient, stopped: list[bool], package_file: Path) -> None:
+def test_no_api_of_another_version_is_imported(client: AppClient, stopped: list[bool], package_file: Path) -> None:
     package_file.unlink()
     refused = (400, "refused", "another version is being installed")
     answer = client.get("/api/health")
@@ -99,7 +97,7 @@ def test_no_api_of_another_version_is_imported(client: TestClient, stopped: list
 
 
 def test_what_was_imported_is_asked_whatever_is_installed_since(
-    client: TestClient, stopped: list[bool], package_file: Path
+    client: AppClient, stopped: list[bool], package_file: Path
 ) -> None:
     assert client.get("/api/health").status_code == 200
     package_file.unlink()

@@ -4,12 +4,11 @@ import os
 import sqlite3
 from contextlib import closing
 
-from starlette.testclient import TestClient
-
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.api.app import make_app
+from claude_mem_lite.worker.api.app import App
 from claude_mem_lite.worker.services import Services
 from tests.faults.losses import spoil_root
+from tests.support.app_client import AppClient
 from tests.support.running import Machine, leave, query, spool_name, turn, wait_until
 from tests.worker.conftest import SetClock
 from tests.worker.in_process import asked
@@ -75,7 +74,7 @@ def test_whoever_asks_a_damaged_database_hears_that_it_is_being_recovered(home: 
         worker.loop.writes.execute_write(lambda db: db.execute("pragma wal_checkpoint(truncate)").fetchone()).result(30)
         spoil_root(home.memory_db, "memories")
         worker.loop.readers.release()  # what they have read before is sound
-        client = TestClient(make_app(worker.loop, worker.loop.shutdown.stop), raise_server_exceptions=False)
+        client = AppClient(App(worker.loop, worker.loop.shutdown.stop).respond)
         told = client.get("/api/memories", params={"cwd": "/", "all_projects": True})
     assert told.status_code == 500
     assert told.json()["error"] == {

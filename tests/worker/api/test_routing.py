@@ -1,20 +1,19 @@
 """From requests to the arguments of a handler and back, over an app of its own."""
 
+import json
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import pytest
 from pydantic import AwareDatetime, ConfigDict, Field
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.testclient import TestClient
 
 from claude_mem_lite.errors import InvalidRequest
-from claude_mem_lite.worker.api.routing import Body, From, Router
+from claude_mem_lite.worker.api.routing import Body, Call, From, Router
+from claude_mem_lite.worker.http.messages import HttpError, Request, Response, error_response
+from claude_mem_lite.worker.services import Services
+from tests.support.app_client import AppClient
 
 Colour = Literal["red", "blue"]
 JSON = {"Content-Type": "application/json"}
@@ -43,10 +42,10 @@ class Range:
     last: int
 
 
-def _range(request: Request, first: int = 0, last: int = 9) -> Range:
+def _range(call: Call, first: int = 0, last: int = 9) -> Range:
     if first > last:
         raise InvalidRequest("is before first", "last")
-    assert request.url.path == "/shop/range"
+    assert call.request.path == "/shop/range"
     return Range(first, last)
 
 
@@ -101,36 +100,40 @@ def values() -> dict[str, object]:
     return {"at": at, "range": Range(1, 2), "tuple": (1, 2.0, None), "text": "é", "nan": float("nan"), "small": 1e-7}
 
 
-@router.get("/thread")
-def in_a_thread() -> bool:
-    return threading.current_thread().name == "AnyIO worker thread"
-
-
-@router.get("/event-loop")
-async def on_the_event_loop(request: Request, by: Annotated[str, From(lambda: threading.current_thread().name)]) -> str:
-    return f"{request.method} {threading.current_thread().name == by}"
+@router.get("/call")
+def called(call: Call) -> str:
+    return f"{call.request.method} {call.query['a']}"
 
 
 @router.post("/empty")
-async def empty() -> Response:
-    return Response(status_code=204)
+def empty() -> Response:
+    return Response(204)
 
 
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
-    return JSONResponse(str(error), 422)
+def client_of(routes: Router) -> AppClient:
+    """Return a client of routes that need no services."""
+
+    def respond(request: Request) -> Response:
+        try:
+            return routes.respond(request, cast(Services, None), lambda: None)
+        except HttpError as error:
+            return error_response(error.status, "http", str(error))
+        except InvalidRequest as error:
+            return Response(422, json.dumps(str(error)).encode())
+
+    return AppClient(respond)
 
 
 @pytest.fixture(scope="module")
-def shop() -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=router.routes, exception_handlers={InvalidRequest: _invalid})) as client:
-        yield client
+def shop() -> AppClient:
+    return client_of(router)
 
 
-def test_a_function_provides_its_value_once_for_a_request(shop: TestClient) -> None:
+def test_a_function_provides_its_value_once_for_a_request(shop: AppClient) -> None:
     assert shop.get("/shop/once").json() is True
 
 
-def test_values_of_the_query_get_their_types(shop: TestClient) -> None:
+def test_values_of_the_query_get_their_types(shop: AppClient) -> None:
     asked = "name=a%20b&limit=7&colour=red&colour=blue&since=2026-03-04T05:06:07%2B02:00&is_new=yes&unknown=1"
     assert shop.get(f"/shop/list?{asked}").json() == {
         "name": "a b",
@@ -141,12 +144,12 @@ def test_values_of_the_query_get_their_types(shop: TestClient) -> None:
     }
 
 
-def test_what_is_not_asked_for_is_left_to_its_default(shop: TestClient) -> None:
+def test_what_is_not_asked_for_is_left_to_its_default(shop: AppClient) -> None:
     told = shop.get("/shop/list?name=").json()
     assert told == {"name": "", "limit": 5, "colour": [], "since": None, "is_new": False}
 
 
-def test_of_a_value_that_is_given_twice_the_last_one_counts(shop: TestClient) -> None:
+def test_of_a_value_that_is_given_twice_the_last_one_counts(shop: AppClient) -> None:
     assert shop.get("/shop/list?name=a&name=b").json()["name"] == "b"
 
 
@@ -164,17 +167,17 @@ def test_of_a_value_that_is_given_twice_the_last_one_counts(shop: TestClient) ->
         ("limit=0&is_new=2", "query.name: Field required"),
     ],
 )
-def test_a_wrong_query_is_refused_with_its_place_and_reason(shop: TestClient, query: str, message: str) -> None:
+def test_a_wrong_query_is_refused_with_its_place_and_reason(shop: AppClient, query: str, message: str) -> None:
     answer = shop.get(f"/shop/list?{query}")
     assert (answer.status_code, answer.json()) == (422, message)
 
 
-def test_a_name_in_the_path_is_text_as_it_is(shop: TestClient) -> None:
+def test_a_name_in_the_path_is_text_as_it_is(shop: AppClient) -> None:
     assert shop.get("/shop/items/0%201?note=x&id_=other").json() == {"id": "0 1", "note": "x"}
     assert shop.delete("/shop/items/2").json() == {"removed": "2"}
 
 
-def test_a_body_becomes_its_model(shop: TestClient) -> None:
+def test_a_body_becomes_its_model(shop: AppClient) -> None:
     parts = [{"at": "2026-03-04T05:06:07Z"}]
     told = shop.post("/shop/orders", json={"name": "n", "number": "3", "parts": parts, "unknown": 1}).json()
     assert told == {"name": "n", "number": 3, "parts": parts}
@@ -198,12 +201,12 @@ def test_a_body_becomes_its_model(shop: TestClient) -> None:
         ),
     ],
 )
-def test_a_wrong_body_is_refused_with_its_place_and_reason(shop: TestClient, body: bytes, message: str) -> None:
+def test_a_wrong_body_is_refused_with_its_place_and_reason(shop: AppClient, body: bytes, message: str) -> None:
     answer = shop.post("/shop/orders", content=body, headers=JSON)
     assert (answer.status_code, answer.json()) == (422, message)
 
 
-def test_a_model_that_forbids_more_fields_has_them_refused(shop: TestClient) -> None:
+def test_a_model_that_forbids_more_fields_has_them_refused(shop: AppClient) -> None:
     answer = shop.patch("/shop/items/4", json={"text": "t", "more": 1})
     assert (answer.status_code, answer.json()) == (422, "body.more: Extra inputs are not permitted")
 
@@ -219,7 +222,7 @@ def test_a_model_that_forbids_more_fields_has_them_refused(shop: TestClient) -> 
         ("", 422),
     ],
 )
-def test_a_body_has_to_call_itself_json(shop: TestClient, kind: str, status: int) -> None:
+def test_a_body_has_to_call_itself_json(shop: AppClient, kind: str, status: int) -> None:
     answer = shop.post("/shop/orders", content=b'{"name": "n"}', headers={"Content-Type": kind})
     assert answer.status_code == status
 
@@ -227,37 +230,36 @@ def test_a_body_has_to_call_itself_json(shop: TestClient, kind: str, status: int
 @pytest.mark.parametrize(
     "body", [b'{"name": "\xff"}', b"[" * 100_000, b'{"number": ' + b"9" * 5_000 + b"}"], ids=["bytes", "deep", "digits"]
 )
-def test_a_body_that_cannot_be_read_is_a_bad_request(shop: TestClient, body: bytes) -> None:
+def test_a_body_that_cannot_be_read_is_a_bad_request(shop: AppClient, body: bytes) -> None:
     assert shop.post("/shop/orders", content=body, headers=JSON).status_code == 400
 
 
-def test_a_parameter_can_be_given_by_a_function_with_parameters_of_its_own(shop: TestClient) -> None:
+def test_a_parameter_can_be_given_by_a_function_with_parameters_of_its_own(shop: AppClient) -> None:
     assert shop.get("/shop/range?step=2&first=3").json() == {"first": 6, "last": 18}
 
 
-def test_errors_of_such_a_function_come_before_those_of_the_handler(shop: TestClient) -> None:
+def test_errors_of_such_a_function_come_before_those_of_the_handler(shop: AppClient) -> None:
     assert shop.get("/shop/range?first=x").json().startswith("query.first: ")
     assert shop.get("/shop/range?first=10").json() == "last: is before first"
     assert shop.get("/shop/range").json() == "query.step: Field required"
 
 
-def test_values_are_told_as_json(shop: TestClient) -> None:
+def test_values_are_told_as_json(shop: AppClient) -> None:
     answer = shop.get("/shop/values")
-    assert answer.headers["content-type"] == "application/json"
+    assert answer.content_type == "application/json"
     assert answer.text == (
         '{"at":"2026-03-04T05:06:07.120000Z","range":{"first":1,"last":2},"tuple":[1,2.0,null],"text":"é",'
         '"nan":null,"small":1e-7}'
     )
 
 
-def test_a_response_is_sent_as_it_is(shop: TestClient) -> None:
+def test_a_response_is_sent_as_it_is(shop: AppClient) -> None:
     answer = shop.post("/shop/empty")
     assert (answer.status_code, answer.content) == (204, b"")
 
 
-def test_a_handler_runs_in_a_thread_and_an_async_one_on_the_event_loop(shop: TestClient) -> None:
-    assert shop.get("/shop/thread").json() is True
-    assert shop.get("/shop/event-loop").json() == "GET True"
+def test_a_handler_may_take_the_whole_call(shop: AppClient) -> None:
+    assert shop.get("/shop/call?a=1&a=%C3%A9").json() == "GET ['1', 'é']"
 
 
 @pytest.mark.parametrize(
@@ -273,7 +275,7 @@ def test_a_handler_runs_in_a_thread_and_an_async_one_on_the_event_loop(shop: Tes
     ],
 )
 def test_another_path_is_not_found_and_another_method_not_allowed(
-    shop: TestClient, method: str, path: str, status: int
+    shop: AppClient, method: str, path: str, status: int
 ) -> None:
     assert shop.request(method, path).status_code == status
 
@@ -290,12 +292,12 @@ def test_the_first_requests_of_all_may_come_at_once() -> None:
 
     sent = {"order": {"name": "n", "number": 2, "parts": []}}
     told: list[object] = []
-    with TestClient(Starlette(routes=parcels.routes)) as client:
-        threads = [threading.Thread(target=lambda: told.append(client.post("/", json=sent).json())) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    client = client_of(parcels)
+    threads = [threading.Thread(target=lambda: told.append(client.post("/", json=sent).json())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert told == [sent] * 8
 
 
@@ -309,7 +311,7 @@ def test_nothing_is_built_to_check_requests_before_one_comes() -> None:
     def send(to: str, letter: Letter) -> str:
         return f"{letter.text} to {to}"
 
-    with TestClient(Starlette(routes=letters.routes)) as client:
-        assert not Letter.__pydantic_complete__
-        assert client.post("/you", json={"text": "a line"}).json() == "a line to you"
-        assert Letter.__pydantic_complete__
+    client = client_of(letters)
+    assert not Letter.__pydantic_complete__
+    assert client.post("/you", json={"text": "a line"}).json() == "a line to you"
+    assert Letter.__pydantic_complete__

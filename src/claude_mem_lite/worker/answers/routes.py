@@ -1,113 +1,106 @@
 """Routes for hooks. They need nothing of the API, which is imported later than the first session starts."""
 
-import asyncio
 import sqlite3
+import threading
 from functools import partial
-
-import anyio
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.event_names import agent_of, is_spool_name, new_name
 from claude_mem_lite.store import guards
 from claude_mem_lite.worker.answers import prompt, reply, session_start, tool_use
+from claude_mem_lite.worker.http.messages import HttpError, Request, Response
 from claude_mem_lite.worker.services import Services
 
 _SOON_S = 0.05
-# Separate threads: the start of a session must not wait for two hundred searches, nor a prompt for starting sessions.
-_HOOKS_AT_ONCE = 8
+_PATH = "/hook/"
+_PRINTED = "printed"
+_NO_CONTENT = Response(204)
 _ANSWERS = {
     "UserPromptSubmit": prompt.prompt_context,
     "PostToolUse": tool_use.success_context,
     "PostToolUseFailure": tool_use.failure_context,
 }
+# Separate threads: the start of a session must not wait for two hundred searches, nor a prompt for starting sessions.
+HOOK_LANES = {"starts": 8, "hooks": 8}
 
 
-def prepare(app: Starlette) -> None:
-    """Add to an application the state that the routes of hooks need."""
-    app.state.wake_due = False
-    app.state.for_starts = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
-    app.state.for_hooks = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
+class HookRoutes:
+    """Requests of hooks: `/hook/EVENT`, where the name of the agent may follow the event, and `/hook/printed`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._wake_due = threading.Lock()
+
+    @staticmethod
+    def has(request: Request) -> bool:
+        """Return whether a request is a hook's."""
+        return request.path.startswith(_PATH) and "/" not in request.path[len(_PATH) :]
+
+    def lane_of(self, request: Request) -> str:
+        """Return the lane of a hook; '' if no answer is built."""
+        event = _event_of(request)
+        return "starts" if event == "SessionStart" else "hooks" if event in _ANSWERS else ""
+
+    def respond(self, request: Request) -> Response:
+        """Return the answer to a hook."""
+        if request.method != "POST":
+            raise HttpError(405)
+        self._services.activity.note_request()
+        name = request.headers.get("x-spool", "")
+        if request.path == _PATH + _PRINTED:
+            self._note_printed(name)
+            return _NO_CONTENT
+        return self._respond_to_event(request, name)
+
+    def _note_printed(self, name: str) -> None:
+        """Note that a hook has printed its answer."""
+        services = self._services
+        reply.mark_printed(services, name)
+        if told := services.notices.note_printed(name):
+            services.writes.execute_write(partial(_mark_announced, told), later=True)
+
+    def _respond_to_event(self, request: Request, name: str) -> Response:
+        """Answer an event from the spool, or from the body when the hook could write no file."""
+        services, event = self._services, _event_of(request)
+        if request.body:
+            label = request.path.removeprefix(_PATH)
+            name = name if is_spool_name(name) else new_name(label, services.clock())
+            services.intake.hold(name, request.body)
+        elif event in TURN_ENDS:
+            services.writes.wake()
+        try:
+            answer = self._answer(event, name, request.body) if is_spool_name(name) else None
+        finally:
+            self._wake_soon()
+        if answer == session_start.NOT_IN_TIME:
+            return Response(503)
+        return Response(body=answer) if answer else _NO_CONTENT
+
+    def _answer(self, event: str, name: str, body: bytes) -> bytes | None:
+        if event == "SessionStart":
+            return session_start.start_context(self._services, name, body)
+        answer = tool_use.either_context if event == "PostToolUse" and agent_of(name) else _ANSWERS.get(event)
+        return answer(self._services, name, body) if answer else None
+
+    def _wake_soon(self) -> None:
+        """Wake the job loop once for all events of a moment, after the answers.
+
+        An immediate pass would compete with the answers for the interpreter, and commit every event alone."""
+        if self._wake_due.acquire(blocking=False):
+            timer = threading.Timer(_SOON_S, self._wake)
+            timer.daemon = True
+            timer.start()
+
+    def _wake(self) -> None:
+        self._wake_due.release()
+        self._services.writes.wake()
 
 
-def running(request: Request) -> Services:
-    """Return the services for a request, and note the request as activity."""
-    services = request.app.state.services
-    assert isinstance(services, Services)
-    services.activity.note_request()
-    return services
-
-
-async def _printed(request: Request) -> Response:
-    """Note that a hook has printed its answer."""
-    services = running(request)
-    name = request.headers.get("x-spool", "")
-    reply.mark_printed(services, name)
-    if told := services.notices.note_printed(name):
-        services.writes.execute_write(partial(_mark_announced, told), later=True)
-    return Response(status_code=204)
+def _event_of(request: Request) -> str:
+    return request.path.removeprefix(_PATH).partition("_")[0]
 
 
 def _mark_announced(ids: list[str], db: sqlite3.Connection) -> None:
     with atomic(db):
         guards.mark_announced(db, ids)
-
-
-async def _event(request: Request) -> Response:
-    """Answer an event from the spool, or from the body when the hook could write no file.
-
-    The name of the agent may follow the name of the event."""
-    services = running(request)
-    label: str = request.path_params["event"]
-    event = label.partition("_")[0]
-    name = request.headers.get("x-spool", "")
-    # Most hooks send no body and are gone already; reading a body would raise.
-    body = await request.body() if request.headers.get("content-length", "0") != "0" else b""
-    if body:
-        name = name if is_spool_name(name) else new_name(label, services.clock())
-        services.intake.hold(name, body)
-    elif event in TURN_ENDS:
-        services.writes.wake()
-    try:
-        reply = await _answer(request.app, services, event, name, body) if is_spool_name(name) else None
-    finally:
-        _wake_soon(request.app, services)
-    if reply == session_start.NOT_IN_TIME:
-        return Response(status_code=503)
-    return Response(reply, media_type="application/json") if reply else Response(status_code=204)
-
-
-async def _answer(app: Starlette, services: Services, event: str, name: str, body: bytes) -> bytes | None:
-    if event == "SessionStart":
-        return await anyio.to_thread.run_sync(
-            session_start.start_context, services, name, body, limiter=app.state.for_starts
-        )
-    answer = tool_use.either_context if event == "PostToolUse" and agent_of(name) else _ANSWERS.get(event)
-    if answer:
-        return await anyio.to_thread.run_sync(answer, services, name, body, limiter=app.state.for_hooks)
-    return None
-
-
-def _wake_soon(app: Starlette, services: Services) -> None:
-    """Wake the job loop once for all events of a moment, after the answers.
-
-    An immediate pass would compete with the answers for the interpreter, and commit every event alone."""
-    if not app.state.wake_due:
-        app.state.wake_due = True
-
-        def wake() -> None:
-            app.state.wake_due = False
-            services.writes.wake()
-
-        asyncio.get_running_loop().call_later(_SOON_S, wake)
-
-
-# Async handlers: with a thread, a hook that does not wait would be gone before its request is read.
-ROUTES = (
-    Route("/hook/printed", _printed, methods=["POST"]),
-    Route("/hook/{event}", _event, methods=["POST"]),
-)

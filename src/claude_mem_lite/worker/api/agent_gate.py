@@ -4,9 +4,8 @@ experiment is given no memories, whatever command or tool it tries. What writes,
 from contextlib import closing
 from urllib.parse import unquote
 
-from starlette.requests import Request
-
 from claude_mem_lite.errors import ControlSession
+from claude_mem_lite.worker.http.messages import Request
 from claude_mem_lite.worker.services import Services
 
 SESSION_HEADER = "x-agent-session"
@@ -18,20 +17,18 @@ _OPEN = ("/api/health", "/api/settings", "/api/queue", "/api/index", "/api/recov
 _ASK = "/api/ask"
 
 
-def refuse_control(request: Request) -> None:
+def refuse_control(request: Request, services: Services) -> None:
     """Raise ControlSession if a control session asks for memories."""
-    path = request.url.path
+    path = unquote(request.path)
     is_asking = request.method == "GET" or path == _ASK
-    if is_asking and not path.startswith(_OPEN) and is_control(request):
+    if is_asking and not path.startswith(_OPEN) and is_control(request, services):
         raise ControlSession(WITHHELD, NEXT_STEP)
 
 
-def is_control(request: Request) -> bool:
+def is_control(request: Request, services: Services) -> bool:
     """Return whether a request comes from an agent that may be a control session, by the session its client names."""
     named = request.headers.get(SESSION_HEADER)
     if named is None:
         return False
-    services = request.app.state.services
-    assert isinstance(services, Services)
     with closing(services.readers.open()) as db:
         return services.arms.is_control_agent(db, unquote(named), services.clock())

@@ -1,16 +1,8 @@
-"""HTTP application of the worker on its Unix socket: hooks, the API, and one format for every error."""
+"""Application of the worker: hooks, the API, and one format for every error."""
 
 import logging
 import sqlite3
 from collections.abc import Callable
-
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Router
-from starlette.types import Receive, Scope, Send
 
 from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.errors import (
@@ -22,9 +14,17 @@ from claude_mem_lite.errors import (
     NotFound,
     WorkerEnded,
 )
-from claude_mem_lite.worker.answers import routes
+from claude_mem_lite.worker.answers.routes import HOOK_LANES, HookRoutes
+from claude_mem_lite.worker.http.messages import HttpError, Request, Response, error_response
 from claude_mem_lite.worker.services import Services
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from claude_mem_lite.worker.api.routing import Router
+
+_API = "api"
+LANES = {**HOOK_LANES, _API: 40}
+"""Number of threads of each lane."""
 _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     Ambiguous: (409, "ambiguous"),
@@ -36,68 +36,51 @@ _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
 log = logging.getLogger(__name__)
 
 
-class Api:
-    """API, imported at the first request: hooks do not need the API, and pydantic alone takes a fifth of a start."""
+class App:
+    """Application over the services of a worker; `stop` ends the process in good order."""
 
     def __init__(self, services: Services, stop: Callable[[], None]) -> None:
         self._services = services
         self._stop = stop
-        self._router: Router | None = None
+        self._hooks = HookRoutes(services)
+        self._api: Router | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._router is None:
-            self._router = await run_in_threadpool(self._import)
-        await self._router(scope, receive, send)
+    def lane_of(self, request: Request) -> str:
+        """Return the lane of a request; '' if the answer takes no time."""
+        return self._hooks.lane_of(request) if self._hooks.has(request) else _API
 
-    def _import(self) -> Router:
-        if (
-            not self._services.package.is_intact()
-        ):  # what is there now, if anything, does not fit the rest of this worker
-            if self._services.package.is_replaced():
+    def respond(self, request: Request) -> Response:
+        """Return the response to a request, whatever goes wrong."""
+        try:
+            if self._hooks.has(request):
+                return self._hooks.respond(request)
+            # Imported with its first request: hooks do not need it, and pydantic alone takes a fifth of a start.
+            self._api = self._api or self._import_api()
+            return self._api.respond(request, self._services, self._stop)
+        except HttpError as error:
+            return error_response(error.status, "http", str(error))
+        except MemoryLiteError as error:
+            status, code = _STATUS_AND_CODE.get(type(error), (400, "refused"))
+            return error_response(status, code, error.message, error.next_step)
+        except Exception as error:  # a failed request ends no worker
+            log.exception("request failed", extra={"path": request.path})
+            return self._broken(error)
+
+    def _import_api(self) -> "Router":
+        package = self._services.package
+        if not package.is_intact():  # what is there now, if anything, does not fit the rest of this worker
+            if package.is_replaced():
                 self._stop()
             raise MemoryLiteError("another version is being installed", "run this again in a moment")
         from claude_mem_lite.worker.api.routes import make_router
 
         return make_router()
 
-
-def make_app(services: Services, stop: Callable[[], None]) -> Starlette:
-    """Return the application over a job loop; `stop` ends the process in good order."""
-    app = Starlette(
-        routes=routes.ROUTES,
-        exception_handlers={
-            MemoryLiteError: _refused,
-            HTTPException: _http_error,
-            Exception: _broken,
-        },
-    )
-    app.state.services = services
-    app.state.stop = stop
-    routes.prepare(app)
-    app.router.default = Api(services, stop)  # whatever is no hook's
-    return app
-
-
-async def _refused(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, MemoryLiteError)
-    status, code = _STATUS_AND_CODE.get(type(error), (400, "refused"))
-    return _error(status, code, error.message, error.next_step)
-
-
-async def _http_error(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return _error(error.status_code, "http", str(error.detail), "")
-
-
-async def _broken(request: Request, error: Exception) -> JSONResponse:
-    log.error("request failed", exc_info=error, extra={"path": request.url.path})
-    services = request.app.state.services
-    # A database that was removed cannot be opened; whoever watches the log has seen damage, and had the loop end.
-    is_removed = isinstance(error, sqlite3.Error) and not services.shutdown.has_files()
-    if is_removed or (is_damage(error) and services.shutdown.stopping.is_set()):
-        return _error(500, "damaged", "a database is damaged and is being recovered", "run this again in a moment")
-    return _error(500, "internal", f"the worker failed: {type(error).__name__}", "see worker.log")
-
-
-def _error(status: int, code: str, message: str, next_step: str) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "message": message, "next_step": next_step}}, status)
+    def _broken(self, error: Exception) -> Response:
+        shutdown = self._services.shutdown
+        # A database that was removed cannot be opened; whoever watches the log has seen damage, and had the loop end.
+        is_removed = isinstance(error, sqlite3.Error) and not shutdown.has_files()
+        if is_removed or (is_damage(error) and shutdown.stopping.is_set()):
+            next_step = "run this again in a moment"
+            return error_response(500, "damaged", "a database is damaged and is being recovered", next_step)
+        return error_response(500, "internal", f"the worker failed: {type(error).__name__}", "see worker.log")

@@ -116,7 +116,7 @@ def memory_get(services: Running, id_: str) -> MemoryRecord:
         return shown(db, memory_named(db, id_))
 
 
-@router.get("/records/{id_:path}")
+@router.get("/records/{id_}")
 def record_get(services: Running, id_: str, cwd: str | None = None) -> Record:
     """Return a memory, a turn or a session by its id or the beginning of the id.
 

@@ -1,7 +1,5 @@
 """All routes of the API, in the order in which they are tried."""
 
-from starlette.routing import Router
-
 from claude_mem_lite.worker.api import (
     admin,
     agent,
@@ -23,6 +21,7 @@ from claude_mem_lite.worker.api import (
     team,
     transfer,
 )
+from claude_mem_lite.worker.api.routing import Router
 
 _MODULES = (
     status,
@@ -48,4 +47,4 @@ _MODULES = (
 
 
 def make_router() -> Router:
-    return Router([route for module in _MODULES for route in module.router.routes])
+    return Router(routes=[route for module in _MODULES for route in module.router.routes])

@@ -1,6 +1,6 @@
-"""Conversion of requests to typed arguments, and of results of handlers to JSON, on top of Starlette.
+"""Conversion of requests to typed arguments, and of results of handlers to JSON.
 
-Each module of the API has a `Router`. A handler's parameter is the `Request`, the result of the function of a `From`, a
+Each module of the API has a `Router`. A handler's parameter is the `Call`, the result of the function of a `From`, a
 `Body`, text of the path, or else a value of the query; a tuple takes all values of its name. Handlers read with their
 own connections and write through the job thread.
 """
@@ -8,24 +8,20 @@ own connections and write through the job thread.
 import inspect
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, TypeGuard, TypeVar, get_origin
+from urllib.parse import parse_qs, unquote
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import to_json as json_bytes
-from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError
 from claude_mem_lite.responses.encoding import to_json
-from claude_mem_lite.worker.answers.routes import running
-from claude_mem_lite.worker.api.agent_gate import SESSION_HEADER, refuse_control
+from claude_mem_lite.worker.api.agent_gate import refuse_control
+from claude_mem_lite.worker.http.messages import HttpError, Request, Response
 from claude_mem_lite.worker.services import Services
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
@@ -50,11 +46,43 @@ class Body(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Request that was matched with a route: values of path and query, and the worker that answers."""
+
+    request: Request
+    services: Services
+    stop: Callable[[], None]
+    path_values: Mapping[str, str]
+    query: Mapping[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Method, parts of the path, and the handler. A part in braces takes any text as a value of its name."""
+
+    method: str
+    parts: tuple[str, ...]
+    handler: Callable[..., object]
+
+    def values(self, parts: tuple[str, ...]) -> dict[str, str] | None:
+        """Return the values of a path; None for a path that does not match."""
+        if len(parts) != len(self.parts):
+            return None
+        found: dict[str, str] = {}
+        for own, given in zip(self.parts, parts, strict=True):
+            if own.startswith("{") and given:
+                found[own[1:-1]] = unquote(given)
+            elif own != given:
+                return None
+        return found
+
+
 class Router:
     """Routes under one prefix, in the order of their handlers."""
 
-    def __init__(self, prefix: str = "") -> None:
-        self.routes: list[Route] = []
+    def __init__(self, prefix: str = "", routes: Iterable[Route] = ()) -> None:
+        self.routes = list(routes)
         self._prefix = prefix
 
     def get(self, path: str) -> Callable[[Handler], Handler]:
@@ -71,50 +99,48 @@ class Router:
 
     def _adding(self, method: str, path: str) -> Callable[[Handler], Handler]:
         def add(handler: Handler) -> Handler:
-            route = Route(self._prefix + path, _endpoint(handler))
-            route.methods = {method}  # Starlette would answer HEAD too, with all the work of a GET
-            self.routes.append(route)
+            self.routes.append(Route(method, tuple((self._prefix + path).split("/")), handler))
             return handler
 
         return add
 
-
-def _endpoint(handler: Callable[..., object]) -> Callable[[Request], object]:
-    """Return a handler in the form of Starlette: on the event loop if it is async, else in a thread."""
-
-    async def answer(request: Request) -> Response:
-        # Also where no handler wants it: who is answered before it is sent finds the connection closed.
-        body = await _read_body(request) if request.method != "GET" else b""
-        if SESSION_HEADER in request.headers:
-            await run_in_threadpool(refuse_control, request)
-        if inspect.iscoroutinefunction(handler):
-            return _response(await handler(**_arguments(handler, request, body, {})))
-        return await run_in_threadpool(lambda: _response(handler(**_arguments(handler, request, body, {}))))
-
-    return answer
+    def respond(self, request: Request, services: Services, stop: Callable[[], None]) -> Response:
+        """Return the response of the first route that matches. HttpError if none does."""
+        parts, is_path_known = tuple(request.path.split("/")), False
+        for route in self.routes:
+            values = route.values(parts)
+            if values is None:
+                continue
+            if route.method != request.method:
+                is_path_known = True
+                continue
+            refuse_control(request, services)
+            query = parse_qs(request.query, keep_blank_values=True)
+            call = Call(request, services, stop, values, query)
+            return _response(route.handler(**_arguments(route.handler, call, {})))
+        raise HttpError(405 if is_path_known else 404)
 
 
 def _arguments(
-    function: Callable[..., object], request: Request, body: bytes, provided: dict[Callable[..., object], object]
+    function: Callable[..., object], call: Call, provided: dict[Callable[..., object], object]
 ) -> Mapping[str, object]:
-    """Return the arguments of a function from a request; missing ones are left to the defaults."""
+    """Return the arguments of a function from a call; missing ones are left to the defaults."""
     found: dict[str, object] = {}
     for parameter in _parameters(function):
         name, annotation = parameter.name, parameter.annotation
         if source := _source(annotation):
             if source.function not in provided:
-                provided[source.function] = source.function(**_arguments(source.function, request, body, provided))
+                provided[source.function] = source.function(**_arguments(source.function, call, provided))
             found[name] = provided[source.function]
-        elif annotation is Request:
-            found[name] = request
-        elif name in request.path_params:
-            found[name] = request.path_params[name]
+        elif annotation is Call:
+            found[name] = call
+        elif name in call.path_values:
+            found[name] = call.path_values[name]
         elif _is_body(annotation):
-            found[name] = _checked(annotation, _content(request, body), "body")
-        elif name in request.query_params:
-            is_many = get_origin(annotation) is tuple
-            given = request.query_params.getlist(name) if is_many else request.query_params[name]
-            found[name] = _checked(annotation, given, "query", name)
+            found[name] = _checked(annotation, _content(call.request), "body")
+        elif name in call.query:
+            values = call.query[name]
+            found[name] = _checked(annotation, values if get_origin(annotation) is tuple else values[-1], "query", name)
         elif parameter.default is parameter.empty:
             raise InvalidRequest("Field required", "query", name)
     return found
@@ -152,46 +178,43 @@ def _checked(annotation: Any, given: object, *where: str) -> object:
         raise InvalidRequest(first["msg"], *where, *first["loc"]) from None
 
 
-async def _read_body(request: Request) -> bytes:
-    try:
-        return await request.body()
-    except ClientDisconnect as error:
-        raise _unreadable() from error
-
-
-def _content(request: Request, body: bytes) -> object:
+def _content(request: Request) -> object:
     """Return the content of a JSON body; other bodies stay bytes, and bytes fit no model."""
-    if not body:
+    if not request.body:
         raise InvalidRequest("Field required", "body")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        return body
+        return request.body
     try:
-        return json.loads(body)
+        return json.loads(request.body)
     except json.JSONDecodeError as error:
         raise InvalidRequest("JSON decode error", "body", error.pos) from None
     except (ValueError, RecursionError) as error:  # no text, a number of thousands of digits, or too deep
         raise _unreadable() from error
 
 
-def _unreadable() -> HTTPException:
-    return HTTPException(400, "There was an error parsing the body")
+def _unreadable() -> HttpError:
+    return HttpError(400, "There was an error parsing the body")
 
 
 def _response(returned: object) -> Response:
     if isinstance(returned, Response):
         return returned
-    return Response(json_bytes(to_json(returned), inf_nan_mode="null"), media_type="application/json")
+    return Response(body=json_bytes(to_json(returned), inf_nan_mode="null"))
 
 
-def _watched(request: Request) -> Services:
-    services = request.app.state.services
-    assert isinstance(services, Services)
-    services.activity.note_watching()
-    return services
+def _running(call: Call) -> Services:
+    """Return the services, and note the request as activity."""
+    call.services.activity.note_request()
+    return call.services
 
 
-Running = Annotated[Services, From(running)]
+def _watched(call: Call) -> Services:
+    call.services.activity.note_watching()
+    return call.services
+
+
+Running = Annotated[Services, From(_running)]
 Watched = Annotated[Services, From(_watched)]
 """Services, for clients that poll for changes."""
 Limit = Annotated[int, Field(ge=1, le=10_000)]

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field, FiniteFloat
-from starlette.requests import Request
 
 from claude_mem_lite import __version__
 from claude_mem_lite.db import recovery_log
@@ -27,7 +26,7 @@ from claude_mem_lite.responses.status import (
     SummarizedSession,
 )
 from claude_mem_lite.store import lesson_candidates, memories, model_calls, rebuilds, receipts, sessions, statistics
-from claude_mem_lite.worker.api.routing import CONFIG_LOOK_S, Body, Limit, Router, Running, wait
+from claude_mem_lite.worker.api.routing import CONFIG_LOOK_S, Body, Call, Limit, Router, Running, wait
 from claude_mem_lite.worker.models import spend_caps
 from claude_mem_lite.worker.services import Services
 
@@ -162,9 +161,9 @@ def summarize(wanted: Summarize, services: Running) -> SummarizedSession:
 
 
 @router.post("/stop")
-async def stop(request: Request) -> Stopping:
+def stop(call: Call) -> Stopping:
     """End the worker once the requests under way are answered."""
-    request.app.state.stop()
+    call.stop()
     return Stopping()
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Annotated, cast
 
 from pydantic import AwareDatetime, Field
-from starlette.responses import Response
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import to_object, values_of
@@ -28,6 +27,7 @@ from claude_mem_lite.store.projects import marks
 from claude_mem_lite.worker import background
 from claude_mem_lite.worker.api.request_project import choose_project
 from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
+from claude_mem_lite.worker.http.messages import Response
 
 PAGE_BYTES = 1024 * 1024
 _BACKUP_WAIT_S = 60.0
@@ -80,7 +80,7 @@ def export(
             found.append(json.dumps(to_object(memory)))
             size, last = size + len(found[-1]), seq
     page = json.dumps({"total": total, "next": last if more else None})
-    return Response(f'{{"memories": [{", ".join(found)}], {page[1:]}', media_type="application/json")
+    return Response(body=f'{{"memories": [{", ".join(found)}], {page[1:]}'.encode())
 
 
 @router.post("/import/memories/start")

@@ -1,0 +1,191 @@
+"""Tests of `worker/http/server.py`: many clients at once, slow ones, ones that leave, and the end of the server."""
+
+import http.client
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.worker.http.messages import Request, Response
+from claude_mem_lite.worker.http.server import Server
+
+WAIT_S = 30.0
+
+
+class Echo:
+    """Application that repeats bodies; `/wait` waits for the test, `/here` is answered by the reading thread."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.waiting = threading.Semaphore(0)
+        self.seen: list[str] = []
+
+    def lane_of(self, request: Request) -> str:
+        return "" if request.path == "/here" else "slow" if request.path == "/wait" else "quick"
+
+    def respond(self, request: Request) -> Response:
+        self.seen.append(request.path)
+        if request.path == "/wait":
+            self.waiting.release()
+            self.go_on.wait(WAIT_S)
+        if request.path == "/thread":
+            return Response(body=threading.current_thread().name.encode())
+        return Response(body=request.body or b"none")
+
+
+class Running:
+    """Server in a thread, and connections to it."""
+
+    def __init__(self, path: Path, app: Echo) -> None:
+        self.path = path
+        self.app = app
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
+        listener.listen(256)
+        self.server = Server(listener, app, {"slow": 2, "quick": 2})
+        self.thread = threading.Thread(target=self.server.serve)
+        self.thread.start()
+
+    def connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(WAIT_S)
+        connection.connect(str(self.path))
+        return connection
+
+    def ask(self, method: str, target: str, body: bytes = b"") -> bytes:
+        connection = http.client.HTTPConnection("localhost", timeout=WAIT_S)
+        connection.sock = self.connect()
+        with closing(connection):
+            connection.request(method, target, body)
+            return connection.getresponse().read()
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    with _running(tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def _running(folder: Path) -> Iterator[Running]:
+    made = Running(folder / "s", Echo())
+    try:
+        yield made
+    finally:
+        made.app.go_on.set()
+        made.server.stop()
+        made.thread.join(WAIT_S)
+        assert not made.thread.is_alive()
+
+
+def _post(path: str, body: bytes = b"") -> bytes:
+    return f"POST {path} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def _received(connection: socket.socket, length: int) -> bytes:
+    data = b""
+    while len(data) < length and (chunk := connection.recv(65536)):
+        data += chunk
+    return data
+
+
+def test_a_large_body_goes_there_and_back(running: Running) -> None:
+    body = bytes(range(256)) * 20_000
+    assert running.ask("POST", "/echo", body) == body
+
+
+def test_requests_follow_each_other_on_one_connection(running: Running) -> None:
+    with running.connect() as connection:
+        connection.sendall(_post("/echo", b"one"))
+        assert connection.recv(65536).endswith(b"one")
+        connection.sendall(_post("/here", b"two"))
+        assert connection.recv(65536).endswith(b"two")
+
+
+def test_requests_sent_at_once_are_answered_in_order(running: Running) -> None:
+    expected = b"".join(Response(body=body).encode() for body in (b"one", b"two", b"three"))
+    with running.connect() as connection:
+        connection.sendall(_post("/echo", b"one") + _post("/here", b"two") + _post("/echo", b"three"))
+        assert _received(connection, len(expected)) == expected
+
+
+def test_two_hundred_clients_at_once_are_all_answered(running: Running) -> None:
+    connections = [running.connect() for _ in range(200)]
+    for number, connection in enumerate(connections):
+        connection.sendall(_post("/echo", f"{number}".encode()))
+    for number, connection in enumerate(connections):
+        assert connection.recv(65536).endswith(f"\r\n\r\n{number}".encode())
+        connection.close()
+
+
+def test_one_that_sends_slowly_keeps_nobody_waiting(running: Running) -> None:
+    with running.connect() as slow:
+        slow.sendall(b"POST /echo HTTP/1.1\r\nContent-")
+        assert running.ask("POST", "/echo", b"quick") == b"quick"
+        slow.sendall(b"Length: 4\r\n\r\nslow")
+        assert slow.recv(65536).endswith(b"slow")
+
+
+def test_a_lane_that_is_full_keeps_no_other_lane_waiting(running: Running) -> None:
+    waiting = [running.connect() for _ in range(3)]
+    for connection in waiting:
+        connection.sendall(_post("/wait"))
+    for _ in range(2):  # as many as the lane has threads
+        assert running.app.waiting.acquire(timeout=WAIT_S)
+    assert running.ask("POST", "/echo", b"past") == b"past"
+    assert running.ask("POST", "/here", b"past") == b"past"
+    running.app.go_on.set()
+    for connection in waiting:
+        assert connection.recv(65536).endswith(b"none")
+        connection.close()
+
+
+def test_threads_of_a_lane_answer_its_requests(running: Running) -> None:
+    assert running.ask("GET", "/thread").startswith(b"quick")
+
+
+def test_a_request_of_a_client_that_left_is_still_handled(running: Running) -> None:
+    with running.connect() as connection:
+        connection.sendall(_post("/here"))
+    assert running.ask("POST", "/echo", b"next") == b"next"
+    assert running.app.seen == ["/here", "/echo"]
+
+
+def test_what_is_no_request_is_answered_and_the_connection_closed(running: Running) -> None:
+    with running.connect() as connection:
+        connection.sendall(b"good morning\r\n\r\n")
+        answer = _received(connection, 10_000)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b'"code": "http"' in answer
+    assert running.app.seen == []
+
+
+def test_the_end_waits_for_answers_and_refuses_new_connections(tmp_path: Path) -> None:
+    with _running(tmp_path) as running, running.connect() as connection:
+        connection.sendall(_post("/wait", b"late"))
+        assert running.app.waiting.acquire(timeout=WAIT_S)
+        running.server.stop()
+        running.app.go_on.set()
+        answer = _received(connection, 10_000)
+        assert answer.endswith(b"late")
+        assert b"Connection: close" in answer
+        running.thread.join(WAIT_S)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as late, pytest.raises(ConnectionRefusedError):
+            late.connect(str(running.path))
+
+
+def test_the_server_ends_when_it_is_over(tmp_path: Path) -> None:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(tmp_path / "s"))
+    listener.listen()
+    asked: list[bool] = []
+
+    def is_over() -> bool:
+        asked.append(True)
+        return len(asked) == 2
+
+    Server(listener, Echo(), {}, is_over).serve()
+    assert len(asked) == 2
