@@ -51,7 +51,7 @@ def work(store: Store) -> list[Memory]:
 
 
 def found(work: Sequence[Memory]) -> Search:
-    def search(db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int) -> list[Hit]:  # noqa: ARG001
+    def search(db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int) -> list[Hit]:
         return [Hit(memory, 1 - place / 100, (), ()) for place, memory in enumerate(work)]
 
     return search
