@@ -7,8 +7,13 @@ moved, some of it not committed; a third of the memories is of branches, merged 
 memories, so none can be passed over unread: as after a fresh clone.
 
 Contexts are asked of a running worker: by its API, and as the start hook asks. Judged is the p95 of each, also
-while a worker that has just started looks at everything for the first time, when a hook would wait 1,500 ms."""
+while a worker that has just started looks at everything for the first time, when a hook would wait 1,500 ms; and that
+of the first contexts alone, after a start and after a `git switch`.
 
+`--part started`, `--part switched`, `--part looks` and `--part warm` measure one part, `--rounds 5` fewer starts and
+switches: such figures are printed, and not kept."""
+
+import argparse
 import random
 import subprocess
 import sys
@@ -30,6 +35,8 @@ ALONE = 30
 """Before each of these the look in the background ends, which takes seconds: it goes on about what is missing."""
 ROUNDS = 20
 """So many starts of a worker, and switches of the branch, with some builds after each."""
+BUILDS_PER_ROUND = BUILDS // ROUNDS
+PARTS = ("looks", "started", "warm", "switched")
 SWITCHED = 2_000
 BAR_MS = 200.0
 MAX_MB = 80.0
@@ -40,14 +47,25 @@ _WIDE = "wide"
 
 
 def main() -> int:
+    chosen = _arguments()
     figures: list[Figure] = []
     with stage() as made:
         repository = MadeRepository(made.folder / "repository", FILES)
         _make(made, repository)
-        for figure in chain(looks(made, repository, _WIDE), _contexts(made, repository)):
+        looked = looks(made, repository, _WIDE) if "looks" in chosen.part else iter(())
+        for figure in chain(looked, _contexts(made, repository, chosen.part, chosen.rounds)):
             print(figure.line(), flush=True)
             figures.append(figure)
+    if tuple(chosen.part) != PARTS or chosen.rounds < ROUNDS:
+        return 0 if all(figure.holds() for figure in figures) else 1
     return keep("anchored", "Ten thousand memories tied to code", figures, "make bench-code")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=PARTS, nargs="+", default=PARTS)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    return parser.parse_args()
 
 
 def _make(made: Stage, repository: MadeRepository) -> None:
@@ -76,33 +94,43 @@ def _make(made: Stage, repository: MadeRepository) -> None:
         repository.change(file, changed[file])
 
 
-def _contexts(made: Stage, repository: MadeRepository) -> Iterator[Figure]:
-    ask = Asking(made, repository)
+def _contexts(made: Stage, repository: MadeRepository, parts: Sequence[str], rounds: int) -> Iterator[Figure]:
+    ask = Asking(made, repository, rounds)
     made.start_worker()
     made.client.drain(DRAIN_S)  # vectors: they are not what is measured
     made.stop_worker()
     made.start_worker()
     yield Figure("memory of the worker, just started", _resident_mb(made), "MB")
-    yield from ask.just_started(keep_code=False)
-    yield from ask.just_started(keep_code=True)
-    yield _judged("warm worker, by its API", [ask.by_api() for _ in range(BUILDS)], ask.told())
-    yield _judged("warm worker, as the start hook asks, one at a time", [ask.by_hook_alone() for _ in range(ALONE)])
-    yield _judged("warm worker, as the start hook asks, one after another", [ask.by_hook() for _ in range(BUILDS)])
-    yield from ask.switching()
+    if "started" in parts:
+        yield from ask.just_started(keep_code=False)
+        yield from ask.just_started(keep_code=True)
+    if "warm" in parts:
+        yield from ask.warm()
+    if "switched" in parts:
+        yield from ask.switching()
     yield Figure("memory of the worker right after", _resident_mb(made), "MB")
-    made.client.drain(DRAIN_S)
-    time.sleep(IDLE_S)
-    note = f"{IDLE_S:g} s after the last context"
-    yield Figure("memory of the worker, idle", _resident_mb(made), "MB", MAX_MB, note=note)
+    if "warm" in parts:
+        made.client.drain(DRAIN_S)
+        time.sleep(IDLE_S)
+        note = f"{IDLE_S:g} s after the last context"
+        yield Figure("memory of the worker, idle", _resident_mb(made), "MB", MAX_MB, note=note)
 
 
 class Asking:
     """Asks a worker for start contexts, and tells how long each took, in milliseconds."""
 
-    def __init__(self, made: Stage, repository: MadeRepository) -> None:
+    def __init__(self, made: Stage, repository: MadeRepository, rounds: int = ROUNDS) -> None:
         self._made = made
         self._repository = repository
+        self._rounds = rounds
         self._sessions = count()
+
+    def warm(self) -> Iterator[Figure]:
+        """Contexts of a worker that runs for a while."""
+        yield _judged("warm worker, by its API", [self.by_api() for _ in range(BUILDS)], self.told())
+        alone = [self.by_hook_alone() for _ in range(ALONE)]
+        yield _judged("warm worker, as the start hook asks, one at a time", alone)
+        yield _judged("warm worker, as the start hook asks, one after another", [self.by_hook() for _ in range(BUILDS)])
 
     def by_api(self) -> float:
         began = time.perf_counter()
@@ -127,7 +155,7 @@ class Asking:
     def just_started(self, *, keep_code: bool) -> Iterator[Figure]:
         """Contexts right after a worker's start, one after another, while the look in the background is under way."""
         first, others = [], []
-        for _ in range(ROUNDS):
+        for _ in range(self._rounds):
             self._made.stop_worker()
             if not keep_code:
                 self._made.home.code_db.unlink(missing_ok=True)
@@ -135,7 +163,7 @@ class Asking:
             self._made.until_answer()
             began = time.perf_counter()
             first.append(self.by_hook())
-            others += [self.by_hook() for _ in range(BUILDS // ROUNDS - 1)]
+            others += [self.by_hook() for _ in range(BUILDS_PER_ROUND - 1)]
         name = f"just started, {'the code known from before' if keep_code else 'nothing known of the code'}"
         yield _judged(name, first + others)
         yield _first(name, first)
@@ -147,10 +175,10 @@ class Asking:
     def switching(self) -> Iterator[Figure]:
         """Contexts right after `git switch`, back and forth."""
         first, others = [], []
-        for place in range(ROUNDS):
+        for place in range(self._rounds):
             self._repository.git("switch", "--quiet", "main" if place % 2 else _WIDE)
             first.append(self.by_hook())
-            others += [self.by_hook() for _ in range(BUILDS // ROUNDS - 1)]
+            others += [self.by_hook() for _ in range(BUILDS_PER_ROUND - 1)]
         name = f"after git switch that touched {SWITCHED} files"
         yield _judged(name, first + others)
         yield _first(name, first)
@@ -162,7 +190,7 @@ def _judged(name: str, times: Sequence[float], note: str = "") -> Figure:
 
 
 def _first(name: str, times: Sequence[float]) -> Figure:
-    return Figure(f"start context, {name}, the first alone, p95", round(p95(times), 1), "ms", note=spread(times))
+    return _judged(f"{name}, the first alone", times)
 
 
 def _resident_mb(made: Stage) -> float:

@@ -3,11 +3,13 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Location, Memory, Passage, SessionSummary
 from claude_mem_lite.search.hybrid import Search
@@ -74,6 +76,26 @@ def test_without_vectors_words_are_found_as_before(store: Store) -> None:
     (hit,) = search.search(store.db, "signing keys", Filters(), NOW, 10)
     assert hit.found.title == "Rotate the signing keys"
     assert hit.score > 0.9
+
+
+def test_a_search_made_ready_ahead_finds_what_was_stored_before_and_after(store: Store) -> None:
+    embedder = FakeEmbedder(means=SYNONYMS)
+    store.remember("Parser slow", summary="slow slow")
+    embed_all(store, embedder)
+    store.db.commit()
+    search = Search(embedder, VectorIndex())
+    search.make_ready(store.connect)
+    store.remember("Login slow", summary="slow slow")
+    embed_all(store, embedder)
+    found = search.search(store.db, "sluggish lagging", Filters(), NOW, 10)
+    assert sorted(titles(found)) == ["Login slow", "Parser slow"]
+
+
+def test_a_database_that_cannot_be_opened_is_left_to_the_first_search(store: Store, tmp_path: Path) -> None:
+    search = Search(FakeEmbedder(), VectorIndex())
+    search.make_ready(lambda: open_for_reading(tmp_path / "missing.db"))
+    store.remember("Rotate the signing keys")
+    assert titles(search.search(store.db, "signing keys", Filters(), NOW, 10)) == ["Rotate the signing keys"]
 
 
 def test_hits_without_reasons_are_the_same_hits(store: Store) -> None:

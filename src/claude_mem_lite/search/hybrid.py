@@ -5,7 +5,8 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -134,10 +135,14 @@ class Search:
         near |= self._index.cosines(db, vector, others)
         return {vectors.seq_of(document): cosine for document, cosine in near.items()}
 
-    def make_ready(self) -> None:
-        """Load everything that does not depend on the database: most of the extra time of the first search."""
+    def make_ready(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        """Load ahead what the first search needs: table, vector index, patterns. A failure is left to the first
+        search."""
         self.used_at = time.monotonic()
         self._vector("ready")
+        query_words("ready")
+        with suppress(sqlite3.Error), closing(connect()) as db:
+            self._index.load(db)
 
     def release(self) -> None:
         """Free the loaded data; the next search loads it again."""

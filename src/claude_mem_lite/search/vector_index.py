@@ -75,6 +75,10 @@ class VectorIndex:
         stored = vectors.exact(db, documents)
         return dict(zip(stored, sign_index.cosines(vector, list(stored.values())), strict=True)) if stored else {}
 
+    def load(self, db: sqlite3.Connection) -> None:
+        """Load the sketches ahead of the first use."""
+        self._up_to_date(db)
+
     def release(self) -> None:
         """Free the sketches; the next use loads them again."""
         with self._lock:

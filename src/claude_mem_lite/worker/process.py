@@ -13,6 +13,7 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -181,7 +182,8 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     """Serve HTTP in this thread and run jobs in another, until the server ends."""
     services = loop.services
     # Most workers are started by the start of a session, whose context needs search.
-    threading.Thread(target=services.search.make_ready, name="ready", daemon=True).start()
+    make_ready = partial(services.search.make_ready, services.readers.open)
+    threading.Thread(target=make_ready, name="ready", daemon=True).start()
     from claude_mem_lite.worker.api.app import LANES, App
     from claude_mem_lite.worker.http.server import Server
 

@@ -3,6 +3,8 @@
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -265,3 +267,22 @@ def test_a_body_is_found_in_its_own_checkout_only(root: Path, tmp_path: Path, ca
     assert code.symbols is not None
     assert cache.find_body(str(root), code.symbols[1].body) == [("auth.py", "Session.renew")]
     assert cache.find_body(str(tmp_path), code.symbols[1].body) == []
+
+
+def test_whoever_waits_loads_no_grammar_that_takes_longer_than_the_time_left(tmp_path: Path) -> None:
+    (tmp_path / "auth.ts").write_text("export function renew() {}\n")
+    code = """
+import sys
+from pathlib import Path
+from claude_mem_lite.code.freshness.code_cache import CodeCache
+from claude_mem_lite.deadline import Deadline
+root, stopped = sys.argv[1], Deadline.after(0.03, lambda: 0.0)
+cache = CodeCache(Path(root, "code.db"))
+print(list(cache.read(root, ["auth.ts"], stopped, keeps_time=True)), end=" ")
+print(list(cache.read(root, ["auth.ts"], stopped)), end=" ")
+cache.clear()
+print(list(cache.read(root, ["auth.ts"], stopped, keeps_time=True)))
+cache.release()
+"""
+    told = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert told.stdout == "[] ['auth.ts'] ['auth.ts']\n"

@@ -28,6 +28,7 @@ def test_what_took_too_long_is_asked_again_by_whoever_has_more_time() -> None:
     clock = SetSeconds()
     answers = asked_in_vain(clock)
     assert answers.ask(QUESTION, never, Deadline.after(4, clock)) == (None, True), "with no more time it is not"
+    assert answers.ask(QUESTION, never, Deadline.after(5.001, clock)) == (None, True), "nor with hardly more"
     assert answers.ask(QUESTION, lambda: 1, NEVER) == (1, False)
     assert answers.ask(QUESTION, never, PAST) == (1, False), "what is known takes no time"
 

@@ -37,6 +37,24 @@ def test_unmerged_work_is_not_there(shop: Checkout) -> None:
     assert same_work(shop) is False
 
 
+def test_work_on_more_files_than_can_be_compared_is_not_there_if_nobody_touched_one_of_them(shop: Checkout) -> None:
+    shop.begin("wide")
+    for number in range(2_001):
+        shop.write(f"wide/{number}.txt", f"{number}\n")
+    shop.commit("wide/last.txt", "last\n")
+    shop.switch("main")
+    shop.commit("src/cart.py", "all new\n")
+    assert same_work(shop, tip="wide") is False
+    shop.git("merge", "-q", "--squash", "wide")
+    shop.git("commit", "-q", "-m", "squashed")
+    assert same_work(shop, tip="wide") is None, "some commit may be the work, and all of it cannot be compared"
+
+
+def test_work_of_which_one_commit_was_picked_is_not_there(shop: Checkout) -> None:
+    shop.git("cherry-pick", shop.id("feature"))
+    assert same_work(shop) is False
+
+
 def test_squashed_work_is_there(shop: Checkout) -> None:
     squash(shop)
     shop.commit("docs/other.md", "later\n")

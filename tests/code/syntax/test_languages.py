@@ -88,6 +88,17 @@ def test_a_grammar_that_cannot_be_imported_is_told_once_and_its_files_are_not_re
     assert done.stderr.count("grammar for go") == 1
 
 
+def test_a_grammar_takes_time_to_load_until_it_was_used() -> None:
+    code = """
+from claude_mem_lite.code.syntax.languages import loading_s
+from claude_mem_lite.code.syntax.symbols import read_symbols
+before = [loading_s(name) for name in ("typescript", "python", "cobol")]
+read_symbols("const one = 1", "typescript")
+print(before, loading_s("typescript"), loading_s("tsx") > 0)
+"""
+    assert run_python(code).stdout == "[0.04, 0.005, 0.0] 0.0 True\n"
+
+
 def test_importing_what_reads_code_imports_no_grammar() -> None:
     done = run_python(
         "import sys, claude_mem_lite.code.syntax.symbols\n"

@@ -19,7 +19,7 @@ from claude_mem_lite.code.freshness.cache_tables import ReadFile
 from claude_mem_lite.code.freshness.file_reader import RecentFiles, is_whole, name_now, read_file
 from claude_mem_lite.code.freshness.working_tree import LARGEST_BYTES, FileState, WorkingTree, is_path_within
 from claude_mem_lite.code.syntax.changes import Symbol
-from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.code.syntax.languages import language_of, loading_s
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.deadline import NEVER, Deadline
 
@@ -91,7 +91,7 @@ class CodeCache:
                     answer[path] = FileCode(None)
                 elif path in known and known[path].state == state:
                     answer[path] = FileCode(known[path].symbols)
-                elif not deadline.is_past() and not (keeps_time and _is_too_long(state, deadline)):
+                elif not deadline.is_past() and not (keeps_time and _is_too_long(path, state, deadline)):
                     read = read_file(tree, path, self._now_ns())
                     if read.symbols is None and _state(tree, path) is None:  # deleted after its state was read
                         answer[path] = None
@@ -110,7 +110,7 @@ class CodeCache:
         try:
             with WorkingTree(root) as tree:
                 state = tree.state(path)
-                if deadline.is_past() or (keeps_time and state and _is_too_long(state, deadline)):
+                if deadline.is_past() or (keeps_time and state and _is_too_long(path, state, deadline)):
                     return None
                 return is_whole(tree, path)
         except OSError:
@@ -263,9 +263,10 @@ def _inode(path: Path) -> int:
         return 0
 
 
-def _is_too_long(state: FileState, deadline: Deadline) -> bool:
-    """Return True if reading a file would take longer than the remaining time."""
-    return state.size > deadline.left_s() * _READ_BYTES_PER_S
+def _is_too_long(path: str, state: FileState, deadline: Deadline) -> bool:
+    """Return True if reading a file, and loading its grammar before the first one, would take longer than the remaining
+    time."""
+    return loading_s(language_of(path)) + state.size / _READ_BYTES_PER_S > deadline.left_s()
 
 
 def _states(

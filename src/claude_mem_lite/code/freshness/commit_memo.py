@@ -11,6 +11,8 @@ from claude_mem_lite.deadline import Deadline
 
 _MAX_KEPT = 4_096
 _MAX_STEPS = 200
+_MORE_TIME = 1.5
+"""Factor of the time allowed by which an attempt has to exceed a failed one: the time left varies by microseconds."""
 RETRY_S = 600.0
 """Pause after a timeout: the machine may have been busy."""
 _STILL_THE_SAME_S = 15 * 60
@@ -44,7 +46,7 @@ class CommitQueryCache:
             known, timeout = self._known.get(key), self._timeouts.get(key)
         if known is not None:
             return known, False
-        if left_s <= 0 or (timeout is not None and left_s <= timeout.for_s and not timeout.pause.is_past()):
+        if left_s <= 0 or (timeout is not None and left_s < _MORE_TIME * timeout.for_s and not timeout.pause.is_past()):
             return None, True
         answer = ask()
         is_late = answer is None and deadline.is_past()

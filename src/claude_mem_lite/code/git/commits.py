@@ -105,6 +105,20 @@ class Trees:
                 return None
         return found
 
+    def first_change(self, before: str, after: str) -> str:
+        """Return the path of one file that differs between two trees; '' if there is none, or a tree is missing."""
+        lead = ""
+        for _ in range(_DEEPEST):
+            old, new = self.get(before), self.get(after)
+            if old is None or new is None:
+                return ""
+            name = next((name for name in (*new, *old) if old.get(name) != new.get(name)), "")
+            was, now = old.get(name), new.get(name)
+            if not name or not all(entry is None or entry.is_folder for entry in (was, now)):
+                return f"{lead}{name}" if name else ""
+            lead, before, after = f"{lead}{name}/", was.id if was else "", now.id if now else ""
+        return ""
+
     def _content(self, id_: str) -> bytes | None:
         content = self._contents.get(id_)
         if content is None:

@@ -93,10 +93,14 @@ class WorkComparison:
             return False
         if not fork.base:
             return None if head.cut_off else False
+        candidates = self._candidates(head, fork, deadline)
+        if candidates is None:
+            return None
+        if self._is_surely_missing(fork, candidates, deadline):
+            return False
         whole = self._between((fork.base,), tip, deadline)
         steps = self._steps(fork.own, deadline)
-        candidates = self._candidates(head, fork, deadline)
-        if whole is None or steps is None or candidates is None:
+        if whole is None or steps is None:
             return None
         return self._is_done(whole, steps, candidates, Ancestry(self._commits, [fork.base]), deadline)
 
@@ -118,6 +122,37 @@ class WorkComparison:
             unsure += done[_Likeness.ALIKE]
         is_unsure = whole in unsure or (steps and all(step in unsure for step in missing))
         return None if is_unsure or (whole and len(candidates) > _MAX_CANDIDATES) else False
+
+    def _is_surely_missing(self, fork: Fork, candidates: list[str], deadline: Deadline) -> bool:
+        """Return True if no candidate can be the work of a branch, by one changed file of the whole branch and one of a
+        single commit: a candidate that leaves a changed file alone neither equals nor resembles the change.
+
+        Without this shortcut, a branch with 2,000 changed files takes 100 ms instead of 2."""
+        if len(candidates) > _MAX_CANDIDATES:
+            return False
+        plain = next((id_ for id_ in fork.own if len(self._parents(id_)) == 1), "")
+        paths = {self._changed_path(fork.base, fork.own[0])}
+        if plain:
+            paths.add(self._changed_path(self._parents(plain)[0], plain))
+        return "" not in paths and not any(self._may_touch(id_, path, deadline) for path in paths for id_ in candidates)
+
+    def _parents(self, id_: str) -> tuple[str, ...]:
+        commit = self._commits.get(id_)
+        return commit.parents if commit else ()
+
+    def _changed_path(self, before: str, after: str) -> str:
+        """Return one path with different content in two commits; '' if none was found."""
+        old, new = self._commits.get(before), self._commits.get(after)
+        return self._trees.first_change(old.tree, new.tree) if old and new else ""
+
+    def _may_touch(self, id_: str, path: str, deadline: Deadline) -> bool:
+        """Return True unless a commit leaves the file at a path alone. Merges touch nothing themselves."""
+        parents = self._parents(id_)
+        commit, parent = self._commits.get(id_), self._commits.get(parents[0]) if len(parents) == 1 else None
+        if commit is None or parent is None:
+            return False
+        old, new = (self._trees.find(tree, path, deadline) for tree in (parent.tree, commit.tree))
+        return old is None or old != new
 
     def _steps(self, own: tuple[str, ...], deadline: Deadline) -> list[Changes] | None:
         """Return the changes of each commit of a branch, without merges; an empty list if the branch has too many."""

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from claude_mem_lite.code.syntax.changes import ABSENT, read_anchor
 from claude_mem_lite.context import render
@@ -75,16 +76,17 @@ def _decided(db: sqlite3.Connection, request: ContextRequest) -> list[tuple[Memo
     scope, hidden = f"project:{request.location.project}", request.checkout.hidden
     decisions = memories.in_scope(db, scope, ("decision",), since=request.since, hidden=hidden, limit=_MAX_DECISIONS)
     others = [memory for memory in decisions if not memory.session or memory.session != request.session]
-    own = {memory.id: _code_of(memory) for memory in others if memory.kind == "decision"}
-    few = [memory for memory in decisions if 0 < len(own.get(memory.id, ())) <= _MAX_ANCHORS and not why_unsure(memory)]
-    few = sorted(few, key=lambda memory: memory.last_seen_at, reverse=True)[:_MAX_CHECKED]
-    verdicts = request.checkout.freshness(few)
+    sure = [memory for memory in others if memory.kind == "decision" and not why_unsure(memory)]
+    newest = sorted(sure, key=lambda memory: memory.last_seen_at, reverse=True)
+    with_code = ((memory, _code_of(memory)) for memory in newest)
+    few = list(islice(((memory, code) for memory, code in with_code if 0 < len(code) <= _MAX_ANCHORS), _MAX_CHECKED))
+    verdicts = request.checkout.freshness([memory for memory, _ in few])
     by_file: dict[str, tuple[Memory, str, list[str]]] = {}
-    for memory in few:
+    for memory, code in few:
         if why_never(memory, verdicts):
             continue
         names: dict[str, list[str]] = {}
-        for file, name in own[memory.id]:
+        for file, name in code:
             names.setdefault(file, []).append(render.safe_line(name))
         for file in names:
             by_file.setdefault(file, (memory, file, names[file]))

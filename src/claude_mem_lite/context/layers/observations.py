@@ -23,14 +23,14 @@ from claude_mem_lite.context.layers.code_state import (
 from claude_mem_lite.context.layers.contradictions import AnnotatedMemory, grouped_items
 from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import MAX_SESSIONS, UNUSED, last_sessions, memory_factors
-from claude_mem_lite.context.order import OUTRANKED, confidence_floor, format_number, newest_first
+from claude_mem_lite.context.order import GONE, OUTRANKED, confidence_floor, format_number, newest_first
 from claude_mem_lite.context.project_setting import Setting, branch_words
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import NEUTRAL, SILENT, is_stated
 from claude_mem_lite.context.similarity import is_left_failing
 from claude_mem_lite.models import MAX_MEMORIES_PER_TURN, WORK_KINDS, Kind, Memory, without_request
 from claude_mem_lite.search_values import Filters
-from claude_mem_lite.store import memories
+from claude_mem_lite.store import memories, memory_links
 from claude_mem_lite.store.branches import is_hidden
 
 _KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
@@ -54,9 +54,7 @@ log = logging.getLogger(__name__)
 def observations(db: sqlite3.Connection, request: ContextRequest, setting: Setting) -> list[Item]:
     """Return the work that search finds for the last summary, branch and files, then the newest work."""
     similar = _similar_work(db, request, setting)
-    candidates = _candidates(db, [hit.memory for hit in similar], request, "like the work at hand")
-    spread = _Spread({hit.memory.id: hit for hit in similar}, _known_files(db, request))
-    selected = spread.select(candidates)
+    spread, candidates, selected = _selected(db, request, similar)
     if len(selected) < _MAX_CANDIDATES or request.explained:
         candidates += _recent(db, request, setting, {hit.memory.id for hit in similar})
         selected = _without_crowding([*selected, *candidates])
@@ -120,15 +118,66 @@ class _WorkCandidate:
         return replace(item, wording=wording, worth=self.worth * certainty, order=f"{self.order}; {floor}")
 
 
+def _selected(
+    db: sqlite3.Connection, request: ContextRequest, similar: Sequence[_SimilarWork]
+) -> tuple["_Spread", list[_WorkCandidate], list[_WorkCandidate]]:
+    """Return the ranking, the candidates among search hits, and the selected of them.
+
+    Only selected work and work that contradicts it has its code checked, unless all is to be explained: most hits are
+    not selected, and a check of all would use up the time of a context."""
+    hits, known_files = {hit.memory.id: hit for hit in similar}, _known_files(db, request)
+    work = _own_work([hit.memory for hit in similar], request)
+    verdicts = dict(request.checkout.freshness(work if request.explained else []))
+    candidates = _with_verdicts(db, work, verdicts, "like the work at hand")
+    gone: set[str] = set()
+    while True:
+        candidates = [
+            replace(candidate, left_out=GONE) if candidate.memory.id in gone else candidate for candidate in candidates
+        ]
+        spread = _Spread(hits, set(known_files))
+        selected = spread.select(candidates)
+        gone = _add_verdicts(db, request, verdicts, candidates, selected)
+        if not gone:
+            return spread, candidates, selected
+
+
+def _add_verdicts(
+    db: sqlite3.Connection,
+    request: ContextRequest,
+    verdicts: dict[str, Freshness],
+    candidates: Sequence[_WorkCandidate],
+    selected: Sequence[_WorkCandidate],
+) -> set[str]:
+    """Check the code of selected candidates, and of candidates that contradict them; return the ids with code gone."""
+    ids = [candidate.memory.id for candidate in selected]
+    shown = {*ids, *(other for against in memory_links.of(db, ids).values() for other in against)}
+    unchecked = [
+        candidate.memory
+        for candidate in candidates
+        if candidate.memory.id in shown and not candidate.left_out and candidate.memory.id not in verdicts
+    ]
+    verdicts.update(request.checkout.freshness(unchecked) if unchecked else {})
+    return {memory.id for memory in unchecked if verdict_of(memory, verdicts) == "gone"}
+
+
 def _candidates(
     db: sqlite3.Connection, found_memories: Sequence[Memory], request: ContextRequest, reason: str
 ) -> list[_WorkCandidate]:
-    """Return work with reasons to leave some out.
+    """Return work with reasons to leave some out."""
+    work = _own_work(found_memories, request)
+    return _with_verdicts(db, work, request.checkout.freshness(work), reason)
 
-    Other layers show statements of the user, and memories with a wider scope: those may be about another language."""
+
+def _own_work(found_memories: Sequence[Memory], request: ContextRequest) -> list[Memory]:
+    """Return work without statements of the user, and memories with a wider scope: other layers show both, and the
+    latter may be about another language."""
     scope = f"project:{request.location.project}"
-    work = [memory for memory in found_memories if memory.scope == scope and not is_stated(memory)]
-    verdicts = request.checkout.freshness(work)
+    return [memory for memory in found_memories if memory.scope == scope and not is_stated(memory)]
+
+
+def _with_verdicts(
+    db: sqlite3.Connection, work: Sequence[Memory], verdicts: Mapping[str, Freshness], reason: str
+) -> list[_WorkCandidate]:
     factors = memory_factors(db, [memory.id for memory in work])
 
     def why_left_out(memory: Memory) -> str:

@@ -60,10 +60,18 @@ def are_all_elsewhere(past: Sequence[Session], request: ContextRequest) -> bool:
 
 def without_code(db: sqlite3.Connection, request: ContextRequest, ids: Sequence[str]) -> set[str]:
     """Return the sessions with all changed code missing in the checkout: reverted, deleted or never merged."""
-    anchored = memories.anchored_to_code(db, list(dict.fromkeys(ids)), _MAX_ANCHORED)
-    verdicts = request.checkout.freshness(anchored)
-    present = {memory.session for memory in anchored if verdict_of(memory, verdicts) != "gone"}
-    return {memory.session for memory in anchored} - present
+    by_session: dict[str, list[Memory]] = {}
+    for memory in memories.anchored_to_code(db, list(dict.fromkeys(ids)), _MAX_ANCHORED):
+        by_session.setdefault(memory.session, []).append(memory)
+    # In turn: the first memory shows of most sessions that code of theirs is present.
+    gone = by_session.keys() - _present(request, [made[0] for made in by_session.values()])
+    return gone - _present(request, [memory for session in sorted(gone) for memory in by_session[session][1:]])
+
+
+def _present(request: ContextRequest, anchored: Sequence[Memory]) -> set[str]:
+    """Return the sessions of memories with code that is not gone."""
+    verdicts = request.checkout.freshness(anchored) if anchored else {}
+    return {memory.session for memory in anchored if verdict_of(memory, verdicts) != "gone"}
 
 
 def open_handoffs(db: sqlite3.Connection, request: ContextRequest) -> list[Memory]:
