@@ -37,6 +37,12 @@ def test_a_page_of_the_team_fits_and_has_no_fault(
         assert faults(page) == []
 
 
+def test_members_are_listed_with_devices_and_their_last_synchronisation(team: Page) -> None:
+    for name in ("ana", "ben"):
+        member = team.locator(".item", has=team.locator("strong", has_text=re.compile(f"^{name}$")))
+        expect(member).to_contain_text("1 device · last synchronised")
+
+
 def test_what_a_teammate_shared_is_one_click_away(team: Page) -> None:
     team.get_by_role("link", name="All that teammates shared with you").click()
     expect(team.locator("a[data-item]")).to_have_count(1)
