@@ -5,6 +5,9 @@ each page in a window of its own, so that nothing is in its cache. Told is when 
 clock, and when the content stood there; both are counted from the beginning of the navigation. Beside them stands the
 shell alone, which holds no data: what a page takes longer than that is ours. A search is timed from the last key to the
 results, with the pause of 0.12 s that the page makes so as not to search for every letter; the pause is told apart.
+The same pages are opened in a window of a phone (390 x 844, touch) whose
+processor is four times as slow, by the throttle of Chromium's own protocol. There the feed is also scrolled on to
+1,000 memories: told is how long a further part takes from the scroll to its lines.
 With `--home` the home is kept there, and used again. Needs Chromium (CHROMIUM names another than the system's)."""
 
 import argparse
@@ -20,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from benchmarks.figures import Figure, keep, p95
 from benchmarks.product import temporary_folder
@@ -35,6 +38,10 @@ SIZE = 100_000
 TIMES = 20
 SEARCHES = 60
 _CHROMIUMS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+PARTS = 19
+"""Parts of the feed that are added to its first one by scrolling: 1,000 memories in all."""
+_SLOWER = 4
+_PHONE = {"width": 390, "height": 844}
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 _PAGES = {"the feed": "/", "what Claude sees": "/context", "health": "/health", "search, nothing typed yet": "/search"}
 _MAX_MS = 60_000
@@ -45,6 +52,12 @@ _WAITING = """() => {
       .observe(results, {childList: true, subtree: true});
   });
 }"""
+_GROWN = """(count) => new Promise((done) => {
+  const began = performance.now(), lines = () => document.querySelectorAll("a[data-item]").length;
+  const look = () => (lines() > count ? setTimeout(done, 0, performance.now() - began) : requestAnimationFrame(look));
+  scrollTo(0, document.body.scrollHeight);
+  look();
+})"""
 _PAINTED = """() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? performance.now()"""
 
 
@@ -78,10 +91,30 @@ def measured(browser: Browser, address: str, token: str) -> Iterator[Figure]:
         painted, filled = [one[0] for one in times], [one[1] for one in times]
         yield _told(f"{name}: first paint", painted, of=statistics.median(shell))
         yield _told(f"{name}: its content", filled, of=statistics.median(shell))
+    yield from _on_phone(browser, address, token)
     yield _told(
         "search as one types: results after the last key, the pause of 120 ms included",
         _searches(browser, address, token),
     )
+
+
+def _on_phone(browser: Browser, address: str, token: str) -> Iterator[Figure]:
+    shell = [_opened(browser, address, "/", is_phone=True)[0] for _ in range(TIMES)]
+    yield _told("phone, the shell alone, without a token: first paint", shell)
+    for name, path in _PAGES.items():
+        times = [_opened(browser, address + path, path, token, is_phone=True) for _ in range(TIMES)]
+        painted, filled = [one[0] for one in times], [one[1] for one in times]
+        yield _told(f"phone, {name}: first paint", painted, of=statistics.median(shell))
+        yield _told(f"phone, {name}: its content", filled, of=statistics.median(shell))
+    context = _window(browser, token, is_phone=True)
+    try:
+        page = _new_page(context, is_phone=True)
+        page.goto(address)
+        page.wait_for_selector("a[data-item]", timeout=_MAX_MS)
+        parts = [float(page.evaluate(_GROWN, page.locator("a[data-item]").count())) for _ in range(PARTS)]
+    finally:
+        context.close()
+    yield _told("phone, the feed scrolled on to 1,000 memories: a further part", parts)
 
 
 def _told(name: str, times: Sequence[float], of: float | None = None) -> Figure:
@@ -92,11 +125,13 @@ def _told(name: str, times: Sequence[float], of: float | None = None) -> Figure:
     return figure
 
 
-def _opened(browser: Browser, address: str, path: str, token: str = "") -> tuple[float, float]:
+def _opened(
+    browser: Browser, address: str, path: str, token: str = "", *, is_phone: bool = False
+) -> tuple[float, float]:
     """When the browser first painted, and when the content stood there."""
-    context = _window(browser, token)
+    context = _window(browser, token, is_phone=is_phone)
     try:
-        page = context.new_page()
+        page = _new_page(context, is_phone=is_phone)
         page.goto(address)
         page.wait_for_selector("main:not([aria-busy])", timeout=_MAX_MS)
         filled = page.evaluate("performance.now()")
@@ -107,9 +142,20 @@ def _opened(browser: Browser, address: str, path: str, token: str = "") -> tuple
         context.close()
 
 
-def _window(browser: Browser, token: str) -> BrowserContext:
+def _new_page(context: BrowserContext, *, is_phone: bool) -> Page:
+    page = context.new_page()
+    if is_phone:
+        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": _SLOWER})
+    return page
+
+
+def _window(browser: Browser, token: str, *, is_phone: bool = False) -> BrowserContext:
     """A window with nothing in its cache, of a browser that was let in before."""
-    context = browser.new_context()
+    if is_phone:
+        size = ViewportSize(width=_PHONE["width"], height=_PHONE["height"])
+        context = browser.new_context(viewport=size, device_scale_factor=3, is_mobile=True, has_touch=True)
+    else:
+        context = browser.new_context()
     if token:
         context.add_init_script(f"localStorage.setItem('claude-mem-lite', '{token}')")
     return context

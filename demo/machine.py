@@ -110,7 +110,7 @@ class Machine:
 
     def install(self) -> None:
         """Install for Claude Code, and learn from its settings which command each event runs."""
-        self.user.mkdir()
+        self.user.mkdir(exist_ok=True)
         folder = self.user / ".claude"
         self.run("install", "--config-dir", str(folder))
         settings = json.loads((folder / "settings.json").read_text("utf-8"))

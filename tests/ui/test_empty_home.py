@@ -15,6 +15,13 @@ from tests.ui.html_checks import faults
         ("/context?prompt=anything", "No project is known yet"),
         ("/health", "Nothing is stored yet."),
         ("/health?only=now", "All is well."),
+        ("/evaluation", "claude-mem-lite eval"),
+        ("/experiment", "claude-mem-lite experiment on 0.2"),
+        ("/experiment?project=unknown", "claude-mem-lite experiment on 0.2"),
+        ("/lessons", "No lesson was learned yet."),
+        ("/guards", "claude-mem-lite guards add"),
+        ("/team", "claude-mem-lite team join"),
+        ("/quarantine", "Nothing is in quarantine."),
     ],
 )
 def test_an_empty_home_is_explained(page: TestClient, path: str, told: str) -> None:

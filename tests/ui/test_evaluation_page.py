@@ -45,4 +45,5 @@ def test_the_last_report_is_drawn_with_its_numbers(page: TestClient, served: Mac
     assert "<svg" in shown
     assert "&lt;shop&gt;" in shown
     assert "53.0%" in shown
+    assert "3 of 4 items of use" in shown
     assert "Carts &lt;b&gt;" in shown

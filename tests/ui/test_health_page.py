@@ -160,7 +160,3 @@ def test_when_memory_is_off_it_says_so(served: Machine, page: TestClient) -> Non
         assert "Memory is switched off" in shown(page, only="now")
     finally:
         served.home.off_switch.unlink()
-
-
-def test_the_page_says_how_an_experiment_is_turned_on(page: TestClient) -> None:
-    assert "claude-mem-lite experiment on 0.2" in shown(page)

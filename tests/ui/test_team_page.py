@@ -10,6 +10,7 @@ from tests.support.postgres import Database, fresh_database, running_server
 from tests.support.running import Machine, open_machine
 from tests.support.team_workers import Member, open_members
 from tests.ui.conftest import browser_of
+from tests.ui.html_checks import faults
 
 OWN = "Keep invoices in PostgreSQL, because SQLite locked under two writers"
 RECEIVED = "Clear the CI cache after a change of the lockfile, since it keeps old node_modules"
@@ -86,6 +87,36 @@ def test_no_page_of_the_team_shows_the_connection_string(ben: Member, page: Test
     password = ben.url.split(":")[2].split("@")[0]
     for path in ("/team", "/team/preview"):
         assert password not in shown(page, path)
+
+
+def test_members_are_listed_on_the_machine_that_runs_the_team_alone(
+    ben: Member, page: TestClient, database: Database
+) -> None:
+    address = ben.machine.home.team_admin_address
+    assert "Members" not in shown(page)
+    address.write_text(database.address.url())
+    address.chmod(0o600)
+    try:
+        html = shown(page)
+    finally:
+        address.unlink()
+    assert faults(html) == []
+    assert "<strong>ana</strong>" in html
+    assert '<strong>ben</strong> <span class="tag">you</span>' in html
+    assert "1 device · last synchronised" in html
+    assert database.address.url() not in html
+
+
+def test_a_wrong_address_of_the_administrator_leaves_the_rest_of_the_page(ben: Member, page: TestClient) -> None:
+    address = ben.machine.home.team_admin_address
+    address.write_text("no connection string")
+    address.chmod(0o600)
+    try:
+        html = shown(page)
+    finally:
+        address.unlink()
+    assert "The members cannot be listed" in html
+    assert "Who shared what" in html
 
 
 def test_the_state_names_member_device_login_and_what_waits(ben: Member, page: TestClient) -> None:

@@ -17,7 +17,7 @@ _NAMES = 132
 _ROW = 20
 _MAX_ROWS_OF_AXIS = 4
 _MAX_DATES = 5
-_MAX_NAME_LENGTH = 19
+_MAX_NAME_LENGTH = 17
 _SHARE_OF_BAR = 0.8
 _MIN_DAYS = 3
 """Plots of fewer days are shown as numbers."""

@@ -26,6 +26,7 @@ from claude_mem_lite.ui.access_gate import Gate
 from claude_mem_lite.ui.actions import HEALTH_ACTIONS, LESSON_ACTIONS, MEMORY_ACTIONS, PROJECT_ACTIONS
 from claude_mem_lite.ui.pages.context import context
 from claude_mem_lite.ui.pages.evaluation import evaluation
+from claude_mem_lite.ui.pages.experiment import experiment
 from claude_mem_lite.ui.pages.feed import feed
 from claude_mem_lite.ui.pages.guards import GUARD_ACTIONS, guard, guards
 from claude_mem_lite.ui.pages.health import health
@@ -62,6 +63,7 @@ _PARTS: Mapping[str, Part] = {
     "/context": context,
     "/health": health,
     "/evaluation": evaluation,
+    "/experiment": experiment,
     "/sessions/{id:path}": session,
     "/turns/{id:path}": turn,
     "/memories/{id:path}": memory,

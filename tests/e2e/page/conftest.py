@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.page.busy_machine import busy_machine
 from tests.e2e.page.seeded_machine import machine_with_a_past
 from tests.e2e.page.serving import Served, filled_machine, opened, running_browser, serving
 
@@ -29,6 +30,13 @@ def served() -> Iterator[Served]:
 def past() -> Iterator[Served]:
     """A server on another machine, where more was done than a recording tells."""
     with machine_with_a_past() as machine, serving(machine) as one:
+        yield one
+
+
+@pytest.fixture(scope="package")
+def busy() -> Iterator[Served]:
+    """A server on a machine where every page has something to show."""
+    with busy_machine() as machine, serving(machine) as one:
         yield one
 
 

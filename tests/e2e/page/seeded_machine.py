@@ -45,11 +45,12 @@ def machine_with_a_past() -> Iterator[Machine]:
         home = Home(machine.home)
         home.make()
         with Store(home.memory_db) as store:
-            _fill(store, datetime.now(UTC))
+            fill(store, datetime.now(UTC))
         yield machine
 
 
-def _fill(store: Store, now: datetime) -> None:
+def fill(store: Store, now: datetime) -> None:
+    """Store the past of the machine, as of now."""
     yesterday, long_ago = now - timedelta(days=1), now - timedelta(days=20)
     store.turn(
         "turn-kiln", f"{SUMMARY.request}. {'It matters. ' * 200}", "Done.", session=SESSION, place=KILN, at=yesterday

@@ -41,6 +41,7 @@ DECISION = "Keep UTC in the database"
 FIX = "sales_by_day took the day straight from placed_at"
 """Words of the fix that it leaves; its session has the same headline."""
 WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 400, "height": 800}
+PHONES = {"phone": {"width": 390, "height": 844}, "small phone": {"width": 360, "height": 740}}
 
 
 @dataclass(frozen=True, slots=True)

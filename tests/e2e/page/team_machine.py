@@ -52,6 +52,9 @@ def team_page() -> Iterator[TeamPage]:
         subprocess.run(command, cwd=ben.root / "till", env=ben.environment(), check=True, capture_output=True)
         ben.run("team", "share", str(ben.project))
         ben.run("team", "sync")
+        address = ben.home / "team-admin-url"  # ben runs the team
+        address.write_text(admin)
+        address.chmod(0o600)
         with serving(ben) as served:
             yield TeamPage(served, database)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.page.seeded_machine import GARDEN, OLD, RETIRED, USED
-from tests.e2e.page.serving import DECISION, FIX, Served, empty_machine, opened, serving, window
+from tests.e2e.page.serving import DECISION, FIX, PHONES, Served, empty_machine, opened, serving, window
 
 LINES = "a[data-item]"
 
@@ -76,6 +76,38 @@ def test_it_begins_with_the_project_of_the_folder(page: Page, served: Served) ->
     expect(page.locator(LINES, has_text="elsewhere door")).to_have_count(1)
     page.reload()
     expect(page.locator(LINES, has_text="elsewhere door")).to_have_count(1)
+
+
+def test_on_a_phone_the_feed_scrolls_on_and_its_filters_stay_in_reach(browser: Browser, busy: Served) -> None:
+    trees = ({"kind": "gotcha", "title": f"Tree {n} bears {n * n} pears", "project": "/orchard"} for n in range(120))
+    busy.import_memories(*trees)
+    with opened(browser, busy, "/?project=/orchard", size=PHONES["small phone"]) as page:
+        lines = page.locator(LINES)
+        expect(lines).to_have_count(50)
+        expect(page.get_by_role("link", name="Filters")).to_be_hidden()
+        for count in (100, 120):
+            lines.last.scroll_into_view_if_needed()
+            expect(lines).to_have_count(count)
+        expect(page.get_by_role("link", name="Show older ones")).to_have_count(0)
+        titles = lines.all_text_contents()
+        assert len(set(titles)) == 120
+        page.get_by_role("link", name="Filters").click()
+        expect(page.locator("#kind")).to_be_in_viewport(ratio=1)
+
+
+def test_a_part_of_the_feed_that_did_not_come_can_be_asked_for_again(browser: Browser, busy: Served) -> None:
+    beds = ({"kind": "gotcha", "title": f"Bed {n} takes {n * n} bulbs", "project": "/bulbs"} for n in range(60))
+    busy.import_memories(*beds)
+    with window(browser, busy) as page:
+        page.route("**/part/*before=*", lambda route: route.abort())
+        page.goto(f"{busy.address}/?project=/bulbs")
+        lines = page.locator(LINES)
+        expect(lines).to_have_count(50)
+        lines.last.scroll_into_view_if_needed()
+        expect(page.locator("#news")).to_contain_text("The server of this page is gone")
+        page.unroute("**/part/*before=*")
+        page.get_by_role("link", name="Show older ones").click()
+        expect(lines).to_have_count(60)
 
 
 def test_several_are_selected_and_retired_and_that_is_undone(page: Page, served: Served) -> None:

@@ -70,6 +70,8 @@ def test_to_every_page(page: Page) -> None:
         "p": "/projects",
         "t": "/team",
         "q": "/quarantine",
+        "e": "/evaluation",
+        "x": "/experiment",
         "h": "/health",
         "s": "/search",
         "f": "/",

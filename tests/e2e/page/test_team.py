@@ -6,11 +6,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.serving import WIDE, opened
+from tests.e2e.page.serving import opened
 from tests.e2e.page.team_machine import DAMAGED, OWN, RECEIVED, TILL_RULE, TeamPage, damage, team_page
-from tests.e2e.page.test_layout import LOOKS, faults, keep
-
-PHONE = {"width": 390, "height": 844}
+from tests.e2e.page.test_layout import LOOKS, SIZES, faults, fits, keep
 
 
 @pytest.fixture(scope="module")
@@ -27,16 +25,22 @@ def team(browser: Browser, joined: TeamPage) -> Iterator[Page]:
 
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
 @pytest.mark.parametrize("path", ["/team", "/team/preview"])
-def test_a_page_of_the_team_fits_and_has_no_serious_fault(
+def test_a_page_of_the_team_fits_and_has_no_fault(
     browser: Browser, joined: TeamPage, path: str, theme: str, width: str
 ) -> None:
-    with opened(browser, joined.served, path, size=WIDE if width == "wide" else PHONE, theme=theme) as page:
+    with opened(browser, joined.served, path, size=SIZES[width], theme=theme) as page:
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         page.locator("details").evaluate_all("(all) => all.forEach((one) => (one.open = true))")
         keep(page, path, f"{theme}-{width}")
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        fits(page)
         assert faults(page) == []
+
+
+def test_members_are_listed_with_devices_and_their_last_synchronisation(team: Page) -> None:
+    for name in ("ana", "ben"):
+        member = team.locator(".item", has=team.locator("strong", has_text=re.compile(f"^{name}$")))
+        expect(member).to_contain_text("1 device · last synchronised")
 
 
 def test_what_a_teammate_shared_is_one_click_away(team: Page) -> None:

@@ -1,13 +1,10 @@
 """The page of health: the worker, its queue and errors, the model and its cost, and figures by day."""
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from claude_mem_lite.client.queries import Where
 from claude_mem_lite.models import OUTCOMES
 from claude_mem_lite.responses.analytics import Day, StoredMemories
-from claude_mem_lite.responses.experiment import OUTCOME_NAMES, VERDICTS, ComparedOutcome, difference_text, value_text
 from claude_mem_lite.responses.status import FailedEvent, Health
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.text import counted
@@ -18,7 +15,6 @@ _DAYS = (7, 30, 90, 180)
 _USUAL_DAYS = 30
 _MAX_PROJECTS = 12
 _MAX_RECOVERIES = 5
-_MAX_LOG = math.log(10)
 
 
 def health(asked: Asked) -> str:
@@ -40,12 +36,6 @@ def health(asked: Asked) -> str:
         projects=projects,
         retold=stats.retold,
         plots=_plots(by_day),
-        experiment=asked.client.experiment(Where("", all_projects=not project, project=project)),
-        intervals=intervals,
-        outcome_names=OUTCOME_NAMES,
-        verdicts=VERDICTS,
-        value_text=value_text,
-        difference_text=difference_text,
         stored=_stored(stats.memories),
         plot_width=WIDTH,
     )
@@ -118,22 +108,6 @@ def _savings(days: Sequence[Day]) -> list[Series]:
     given = [day.retold.given_tokens for day in days]
     saved = [max(day.retold.said_tokens - day.retold.given_tokens, 0) for day in days]
     return [Series("given", given), Series("saved", saved)]
-
-
-def intervals(outcome: ComparedOutcome) -> tuple[float, float, float] | None:
-    """Return low end, effect and high end of an interval on a line from 0 to 100, with no effect at 50; None without
-    an effect."""
-    if outcome.effect is None:
-        return None
-    is_share = outcome.scale == "share"
-
-    def at(value: float) -> float:
-        step = value if is_share else math.log(max(value, 1e-9)) / _MAX_LOG
-        return round(50 + 50 * min(max(step, -1.0), 1.0), 2)
-
-    low = 0.0 if outcome.low is None else at(outcome.low)
-    high = 100.0 if outcome.high is None else at(outcome.high)
-    return low, at(outcome.effect), high
 
 
 def _stored(memories: StoredMemories) -> list[Plot]:

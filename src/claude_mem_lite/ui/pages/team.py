@@ -3,11 +3,12 @@
 Connection strings and keys are never typed on a page: joining, inviting and the key stay commands."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.responses.team import TeamMember, TeamStatus
 from claude_mem_lite.text import counted
 from claude_mem_lite.ui.templating import Action, Asked, View, id_of, render
 
@@ -18,7 +19,20 @@ _GONE = "What was sent is taken back, and what was received is removed here."
 def team(asked: Asked) -> str:
     """Return the page of the team, with a login to the team's database."""
     state = asked.client.team_status()
-    return render("team.html", state=state)
+    members, trouble = _members(asked, state)
+    return render("team.html", state=state, members=members, members_trouble=trouble)
+
+
+def _members(asked: Asked, state: TeamStatus) -> tuple[Sequence[TeamMember], str]:
+    """Return the members, or why they cannot be listed; neither on a machine that does not run the team.
+
+    The worker reads the administrator's connection string from its file: it never reaches the browser."""
+    if not (state.reached and asked.client.home.team_admin_address.exists()):
+        return (), ""
+    try:
+        return asked.client.team_members(url=""), ""
+    except MemoryLiteError as error:
+        return (), f"{error.message}: {error.next_step}".removesuffix(": ")
 
 
 def team_preview(asked: Asked) -> str:
@@ -27,7 +41,7 @@ def team_preview(asked: Asked) -> str:
     state = asked.client.team_status(check=False)
     names = asked.client.project_names()
     if not state.is_joined:
-        return render("team.html", state=state)
+        return render("team.html", state=state, members=(), members_trouble="")
     found = asked.client.team_preview(project)
     listed = [View(memory, lines=_lines(memory.body)) for memory in found.memories[:_MAX_LISTED]]
     return render(

@@ -6,10 +6,11 @@ const main = document.getElementById("main");
 const news = document.getElementById("news");
 const pending = document.getElementById("pending");
 const live = document.getElementById("live");
+const menu = document.getElementById("menu");
 const help = document.getElementById("help");
 const question = document.getElementById("question");
 const GO = {f: "/", c: "/context", p: "/projects", l: "/lessons", q: "/quarantine", h: "/health", s: "/search",
-  t: "/team", g: "/guards"};
+  t: "/team", g: "/guards", e: "/evaluation", x: "/experiment"};
 const GONE = "The server of this page is gone: run `claude-mem-lite ui` again.";
 const CODE = /^[\w-]{43}$/;
 const TYPED_MS = 120;
@@ -19,7 +20,14 @@ const MAX_LEFT = 20;
 const DELAY_S = 10;
 // Titles of pages are kept by the browser for long: none of them tells what is remembered.
 const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", lessons: "Lessons", guards: "Guards",
-  quarantine: "Quarantine", health: "Health", memories: "A memory", sessions: "A session", turns: "A turn", team: "Team"};
+  quarantine: "Quarantine", health: "Health", memories: "A memory", sessions: "A session", turns: "A turn", team: "Team",
+  evaluation: "Evaluation", experiment: "Experiment"};
+
+// A list grows when its end is a screen away: who reads on waits for nothing.
+const nearing = new IntersectionObserver((all) => {
+  for (const one of all) if (one.isIntersecting) grow(one.target);
+}, {rootMargin: "0px 0px 100% 0px"});
+const growing = new WeakSet();
 
 let shown = 0;
 let typing = 0;
@@ -116,14 +124,18 @@ async function show(path, {isNew = false, keep = false, at = "", y = 0} = {}) {
 function settle() {
   document.title = `${TITLES[location.pathname.split("/")[1]] ?? "Feed"} · claude-mem-lite`;
   for (const link of document.querySelectorAll("header nav a")) {
-    if (link.pathname !== location.pathname) {
-      link.removeAttribute("aria-current");
-      continue;
-    }
-    link.setAttribute("aria-current", "page");
-    link.scrollIntoView({block: "nearest", inline: "nearest"});  // in a narrow window the row of pages is scrolled
+    if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
   }
+  openMenu(false);
 }
+
+// In a narrow window the list of pages is behind a button; elsewhere the button is not in sight.
+function openMenu(isOpen) {
+  menu.setAttribute("aria-expanded", String(isOpen));
+}
+
+menu.addEventListener("click", () => openMenu(menu.getAttribute("aria-expanded") === "false"));
 
 // What is open, selected or focused stays so when a part comes anew.
 function put(place, html, keep) {
@@ -135,6 +147,7 @@ function put(place, html, keep) {
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   for (const id of selected) if (document.getElementById(id)) document.getElementById(id).checked = true;
   count();
+  watch(place);
   if (isInside) (document.getElementById(focused) ?? main).focus({preventScroll: true});
 }
 
@@ -196,17 +209,33 @@ document.addEventListener("click", async (event) => {
   if (!link || link.origin !== location.origin || event.ctrlKey || event.metaKey || event.shiftKey || link.target) return;
   event.preventDefault();
   if (link.hash && link.pathname === location.pathname) return document.getElementById(link.hash.slice(1))?.focus();
-  if (link.dataset.more) {
-    const place = document.getElementById(link.dataset.more);
-    const html = await partFor(link.pathname + link.search);
-    if (html === null) return;
-    link.remove();
-    place.insertAdjacentHTML("beforeend", html);
-    place.dataset.grown = "yes";
-    return;
-  }
+  if (link.dataset.more) return grow(link);
   show(link.pathname + link.search, {isNew: true, at: link.hash});
 });
+
+// The next part of a long list, put below it. A link that failed stays, and can be pressed again.
+async function grow(link) {
+  if (growing.has(link)) return;
+  growing.add(link);
+  const html = await partFor(link.pathname + link.search);
+  growing.delete(link);
+  if (html === null || !link.isConnected) return;
+  const place = document.getElementById(link.dataset.more);
+  const isFocused = document.activeElement === link;
+  const before = main.querySelectorAll("a[data-item]").length;
+  link.closest("p").remove();
+  place.insertAdjacentHTML("beforeend", html);
+  place.dataset.grown = "yes";
+  if (isFocused) main.querySelectorAll("a[data-item]")[before]?.focus({preventScroll: true});
+  watch(place);
+}
+
+function watch(place) {
+  for (const link of place.querySelectorAll("a[data-auto]")) nearing.observe(link);
+}
+
+// The way back to the filters is in sight once they are not.
+addEventListener("scroll", () => main.toggleAttribute("data-deep", scrollY > READ_FROM), {passive: true});
 
 // The question before what cannot be taken back; its words are a template of the part.
 async function isSure(button) {
@@ -445,6 +474,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  if (event.key === "Escape" && !help.open && !question.open) openMenu(false);
   // In a form of boxes a browser takes Enter for its button.
   if (event.key === "Enter" && event.target.matches("input.select")) event.preventDefault();
   if (help.open || question.open) return;
