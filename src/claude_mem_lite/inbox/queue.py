@@ -149,7 +149,10 @@ class Queue:
         ended += [{"id": row_id, "status": "skipped", "reason": reasons[row_id], **common} for row_id in reasons]
         encoded = json.dumps(findings) if findings else ""
         self._note_done([*done, *reasons], set(reasons), work, now, encoded)
-        with unsynced(self.db), atomic(self.db):  # memory.db is synced; a lost end repeats the unit, which changes nothing
+        with (
+            unsynced(self.db),
+            atomic(self.db),
+        ):  # memory.db is synced; a lost end repeats the unit, which changes nothing
             self.db.executemany(
                 """update inbox set status = :status, reason = :reason, finished_at = :now, work = :work
                    where id = :id""",

@@ -116,7 +116,7 @@ def head_and_tail(text: str, max_length: int) -> str:
 
 # The sentences of a turn come back in its digest, and in the summary of the session at every later turn.
 @lru_cache(maxsize=1024)
-def _cached_why(text: str, attacks_only: bool) -> str:  # noqa: FBT001  keywords would double the cost of a hit
+def _cached_why(text: str, attacks_only: bool) -> str:
     return _why(text, attacks_only=attacks_only)
 
 
