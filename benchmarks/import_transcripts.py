@@ -1,7 +1,10 @@
-"""`python -m benchmarks.import_transcripts DATA...`: the import's speed, and that it may be repeated and killed.
+"""`python -m benchmarks.import_transcripts [--against FOLDER] DATA...`: the import's speed, and that it may be repeated
+and killed.
 
-Its speed is judged by processor time, of the command and its worker together: the two take turns, so on a machine that
-does nothing else the clock shows the same. Both are told, for each DATA.
+Its speed is judged by processor time, of the command and its worker together. The clock is told too, for each DATA.
+
+With `--against`, the checkout of another version in FOLDER, with a `.venv` of its own, imports each DATA too, by turns:
+other, this, this, other. The ratio of the times by the clock is judged, and all that both have stored is compared.
 
 With the first DATA, one home is filled in one go, then once more. In another the command is killed half way, in a third
 the worker; both are imported again. All must hold the same in the end: every table of both databases, but for the
@@ -15,21 +18,25 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep
-from benchmarks.product import Product, product, temporary_folder, unpack
+from benchmarks.product import COMMAND, Product, product, temporary_folder, unpack
 from benchmarks.stored import Tables, tables
 from benchmarks.transcripts import Data
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
 
 MIN_MB_PER_MINUTE = 50
+MIN_RATIO = 2.0
 _LOOK_EVERY_S = 0.005
 _MAX_WAIT_S = 1800.0
 
 
 def main(arguments: Sequence[str]) -> int:
+    if arguments[:1] == ["--against"]:
+        return _compare_versions(Path(arguments[1]), [Data(Path(argument)) for argument in arguments[2:]])
     figures: list[Figure] = []
     for number, argument in enumerate(arguments):
         data = Data(Path(argument))
@@ -43,10 +50,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def _measure(data: Data, folder: Path, *, is_first: bool) -> Iterator[Figure]:
     with product(folder / "home", folder / "transcripts") as made:
-        before_s = _children_s()
-        seconds, said = made.run_import()
-        worked_s = _children_s() - before_s + _processor_s(made.client.health().pid)
-        print(said)
+        timed = timed_import(made)
+        worked_s, seconds = timed.worked_s, timed.seconds
+        print(timed.said)
         once = _held(made.home)
         note = (
             f"{data.megabytes:.1f} MB, {len(data.files)} sessions, worked on to the last event: {worked_s:.1f} s of "
@@ -67,6 +73,60 @@ def _measure(data: Data, folder: Path, *, is_first: bool) -> Iterator[Figure]:
             changed = _difference(once, _held(made.home))
         note = f"killed when {got} of {total} events were there"
         yield Figure(f"rows that differ after the {victim} was killed half way", changed, "", bar=0, note=note)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedImport:
+    """Import to the last event: processor time of command and worker, time by the clock, and output."""
+
+    worked_s: float
+    seconds: float
+    said: str
+
+
+def timed_import(made: Product) -> TimedImport:
+    before_s = _children_s()
+    seconds, said = made.run_import()
+    return TimedImport(_children_s() - before_s + _processor_s(made.client.health().pid), seconds, said)
+
+
+def _compare_versions(checkout: Path, recorded: Sequence[Data]) -> int:
+    """Import by turns with the other version and this one."""
+    other = checkout / ".venv" / "bin" / COMMAND.name
+    figures: list[Figure] = []
+    totals = [0.0, 0.0, 0.0, 0.0]
+    for data in recorded:
+        with temporary_folder() as folder:
+            unpack(data, folder / "transcripts")
+            found = [
+                _import_with(command, folder, turn) for turn, command in enumerate((other, COMMAND, COMMAND, other))
+            ]
+            differing = _difference(_held(found[0][1]), _held(found[1][1]))
+        (before, _), (now, _), (now_again, _), (before_again, _) = found
+        clock_s = (before.seconds + before_again.seconds, now.seconds + now_again.seconds)
+        worked_s = (before.worked_s + before_again.worked_s, now.worked_s + now_again.worked_s)
+        totals = [total + part for total, part in zip(totals, (*clock_s, *worked_s), strict=True)]
+        figures.append(_ratio(f"{data.folder.name}, by the clock", *clock_s, f"{data.megabytes:.1f} MB"))
+        figures.append(_ratio(f"{data.folder.name}, processor time", *worked_s, ""))
+        figures.append(Figure(f"{data.folder.name}, rows that differ", differing, "", bar=0))
+        for figure in figures[-3:]:
+            print(figure.line(), flush=True)
+    figures.append(_ratio("all, by the clock", totals[0], totals[1], "", floor=MIN_RATIO))
+    figures.append(_ratio("all, processor time", totals[2], totals[3], ""))
+    how = "python -m benchmarks.import_transcripts --against FOLDER DATA..."
+    return keep("import_ratio", "Import, compared with an earlier version", figures, how)
+
+
+def _import_with(command: Path, folder: Path, turn: int) -> tuple[TimedImport, Home]:
+    with product(folder / f"home-{turn}", folder / "transcripts", command) as made:
+        return timed_import(made), made.home
+
+
+def _ratio(name: str, before_s: float, now_s: float, note: str, floor: float | None = None) -> Figure:
+    told = f"{before_s / 2:.1f} s before, {now_s / 2:.1f} s now; load {os.getloadavg()[0]:.1f}"
+    return Figure(
+        name, round(before_s / now_s, 2), "times as fast", floor=floor, note=f"{note}: {told}" if note else told
+    )
 
 
 def _children_s() -> float:

@@ -23,8 +23,10 @@ DRAIN_S = 1800.0
 class Product:
     """One home below a temporary folder; `transcripts` is where its sessions are read from."""
 
-    def __init__(self, folder: Path, transcripts: Path) -> None:
+    def __init__(self, folder: Path, transcripts: Path, command: Path = COMMAND) -> None:
         self.home = Home(folder)
+        self.command = command
+        """The command of this version, or of another checkout."""
         self.home.make()
         self.transcripts = transcripts
         self.client = Client(self.home)
@@ -32,7 +34,7 @@ class Product:
     def start_import(self) -> "subprocess.Popen[str]":
         """The command, started; in a process group of its own, so that it can be killed alone."""
         return subprocess.Popen(
-            [COMMAND, "import", "transcripts", self.transcripts],
+            [self.command, "import", "transcripts", self.transcripts],
             env={"PATH": os.environ["PATH"], "HOME": str(self.home.root.parent), HOME_VARIABLE: str(self.home.root)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -51,7 +53,8 @@ class Product:
         return time.perf_counter() - began, said + complained
 
     def drain(self) -> None:
-        drained = ensure_worker(self.home).drain(DRAIN_S)
+        client = ensure_worker(self.home) if self.command == COMMAND else self.client
+        drained = client.drain(DRAIN_S)
         if not drained.drained or drained.error:
             raise SystemExit(f"not everything could be worked on: {drained}")
 
@@ -77,9 +80,9 @@ def temporary_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def product(folder: Path, transcripts: Path) -> Iterator[Product]:
+def product(folder: Path, transcripts: Path, command: Path = COMMAND) -> Iterator[Product]:
     """A product whose worker is stopped in the end."""
-    made = Product(folder, transcripts)
+    made = Product(folder, transcripts, command)
     try:
         yield made
     finally:

@@ -47,6 +47,7 @@ EXCEPTIONS = {
     ("__main__", "cli"),  # `python -m claude_mem_lite` is the command line
     ("cli/worker", "worker"),  # runs a worker instead of calling one
     ("ui/pages/guards", "install"),  # a decision on the page puts the hook of guards into settings, or takes it out
+    ("importers/transcript_turns", "inbox"),  # removes secrets in the command, beside the worker
     # They open databases themselves, because they must work when no worker can start.
     ("cli/transfer/backup", "db"),
     ("install/doctor/database_checks", "db"),

@@ -12,7 +12,7 @@ def test_without_a_terminal_a_line_tells_now_and_then(capsys: pytest.CaptureFixt
             advance(done)
             moment += 1
     shown = capsys.readouterr()
-    assert shown.err.splitlines() == ["400 transcripts: 62% done"]
+    assert shown.err.splitlines() == ["400 transcripts: 62% done, about 3 s left"]
     assert shown.out == ""
 
 
@@ -30,7 +30,10 @@ def test_progress_without_a_terminal_prints_no_line_twice(capsys: pytest.Capture
         for done in (1, 1, 1, 2):
             moment += 1000.0
             advance(done)
-    assert capsys.readouterr().err.splitlines() == ["shop: sessions: 25% done", "shop: sessions: 50% done"]
+    assert capsys.readouterr().err.splitlines() == [
+        "shop: sessions: 25% done, about 50 min left",
+        "shop: sessions: 50% done, about 67 min left",
+    ]
 
 
 def test_progress_of_nothing_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:

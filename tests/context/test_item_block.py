@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.context.item_block import MORE_LINE, Block, BlockItem, block, with_relations
 from claude_mem_lite.context.render import MAX_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.models import Memory
+from claude_mem_lite.safety.own_blocks import without_own_blocks
 from claude_mem_lite.store import memory_links
 from tests.support.fakes import NOW, SHOP, Store
 

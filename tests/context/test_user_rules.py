@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, STATED
-from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.item_block import BlockItem, block
 from claude_mem_lite.context.presets import BUILT_IN, Preset
@@ -17,6 +16,7 @@ from claude_mem_lite.knowledge.confidence import SightingCounts, confidence
 from claude_mem_lite.knowledge.user_edits import CONFIRMED
 from claude_mem_lite.knowledge.user_reverts import REVERT_LEAD
 from claude_mem_lite.models import KINDS, ORIGINS, STATUSES, TRANSCRIPT_TRUST, Memory
+from claude_mem_lite.safety.own_blocks import without_own_blocks
 from tests.support.fakes import NOW, SHOP, Store
 from tests.support.injection_texts import AFTER_RULES, BEFORE_RULES
 

@@ -83,6 +83,9 @@ def bold(text: str) -> str:
 
 
 LINE_EVERY_S = 5.0
+_SHOWN_IN_MINUTES_S = 100
+# The worker may take half a minute for one request on a busy machine; a shorter period would have no speed then.
+_SPEED_OVER_S = 300.0
 Advance = Callable[[int], None]
 
 
@@ -108,13 +111,13 @@ def progress(
 
     done = DownloadColumn() if in_bytes else MofNCompleteColumn()
     columns = (TextColumn("{task.description}"), BarColumn(), done, TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=_SPEED_OVER_S) as bar:
         task = bar.add_task(escape(what), total=total)
         yield lambda done: bar.update(task, completed=done)
 
 
 def _lines(what: str, total: int, clock: Callable[[], float]) -> Advance:
-    printed_at = clock()
+    began_at = printed_at = clock()
     printed = 0
 
     def advance(done: int) -> None:
@@ -122,9 +125,14 @@ def _lines(what: str, total: int, clock: Callable[[], float]) -> Advance:
         percent = done * 100 // max(total, 1)
         if clock() - printed_at >= LINE_EVERY_S and done < total and percent != printed:
             printed_at, printed = clock(), percent
-            click.echo(f"{what}: {percent}% done", err=True)
+            left_s = (printed_at - began_at) * (total - done) / done
+            click.echo(f"{what}: {percent}% done, about {_duration(left_s)} left", err=True)
 
     return advance
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < _SHOWN_IN_MINUTES_S else f"{seconds / 60:.0f} min"
 
 
 def print_some(lines: Sequence[str]) -> None:

@@ -88,6 +88,18 @@ def atomic(connection: sqlite3.Connection) -> Iterator[None]:
         connection.done = counted
 
 
+@contextmanager
+def unsynced(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit the transactions of the block without waiting for the disk; the next synced commit covers them.
+
+    A loss of power may undo them, a killed process does not. Only for writes that may be lost or repeated."""
+    connection.execute("pragma synchronous=normal")
+    try:
+        yield
+    finally:
+        connection.execute("pragma synchronous=full")
+
+
 def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) -> bool:
     """Write the log into the database file and truncate the log, because the log still holds overwritten text.
 

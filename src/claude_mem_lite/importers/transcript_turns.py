@@ -17,6 +17,7 @@ from claude_mem_lite.importers.transcript_entries import (
     read_user_line,
     without_injected,
 )
+from claude_mem_lite.inbox.past_arrival import as_row
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.safety.redact import texts_of
 
@@ -82,8 +83,13 @@ class TranscriptTurn:
         }
 
     def as_json(self) -> JsonObject:
-        """Return the whole turn, for the worker to store."""
+        """Return the whole turn, for the worker to read and store."""
         events: list[JsonObject] = [{"name": event.name, "payload": event.payload} for event in self.events]
+        return {"session": self.session, "name": self.name, "events": events}
+
+    def as_rows(self) -> JsonObject:
+        """Return the whole turn as rows of the inbox, without secrets, for the worker to store."""
+        events = [as_row(event.name, event.payload) for event in self.events]
         return {"session": self.session, "name": self.name, "events": events}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
-from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log
+from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log, unsynced
 from claude_mem_lite.event_names import around, is_past
 from claude_mem_lite.inbox import replay
 from claude_mem_lite.inbox.journal import FinishedUnit, Journal
@@ -127,7 +127,7 @@ class Queue:
 
     def renew(self, ids: Sequence[int], now: float) -> None:
         """Extend the lease of rows in progress."""
-        with atomic(self.db):
+        with unsynced(self.db), atomic(self.db):
             self.db.executemany(
                 "update inbox set lease_until = ? where id = ?", [(now + LEASE_S, row_id) for row_id in ids]
             )
@@ -149,7 +149,10 @@ class Queue:
         ended += [{"id": row_id, "status": "skipped", "reason": reasons[row_id], **common} for row_id in reasons]
         encoded = json.dumps(findings) if findings else ""
         self._note_done([*done, *reasons], set(reasons), work, now, encoded)
-        with atomic(self.db):
+        with (
+            unsynced(self.db),
+            atomic(self.db),
+        ):  # memory.db is synced; a lost end repeats the unit, which changes nothing
             self.db.executemany(
                 """update inbox set status = :status, reason = :reason, finished_at = :now, work = :work
                    where id = :id""",
@@ -285,7 +288,7 @@ class Queue:
     def _lease(self, ids: Sequence[int], now: float) -> list[Row]:
         """Claim the rows of one unit; the first row's name is the key of the turn."""
         claimed = []
-        with atomic(self.db):
+        with unsynced(self.db), atomic(self.db):  # a lost lease leaves the rows unclaimed, as a starting worker does
             for row_id in ids:
                 row = self.db.execute(
                     """update inbox set status = 'processing', attempts = attempts + 1, lease_until = :until,

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import JsonObject, JsonValue, Session, load_json
+from claude_mem_lite.safety.own_blocks import without_own_blocks
 from claude_mem_lite.store import memory_queries, statistics, symbol_changes, turns
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import stems

@@ -10,7 +10,7 @@ people: if the name is ambiguous, the ordered act must be an agent's work on a c
 import re
 import tomllib
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from claude_mem_lite.lazy_regex import lazy
 
 _TABLE = Path(__file__).with_name("injection_patterns.toml")
 _MAX_READ_LENGTH = 40_000
+_MAX_CACHED_LENGTH = 1_000
 _MANY_HIDDEN = 3
 
 # Invisible characters with a meaning: tags that spell letters, and marks that reverse the writing direction.
@@ -32,6 +33,9 @@ _LOOK_ALIKE = str.maketrans(
     "асеоріхуѕјһԁԛԝАВЕКМНОРСТХІЅЈοαειρυνκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceopixysjhdqwABEKMHOPCTXISJoaeipuvkABEZHIKMNOPTYX"
 )
 _MARKED = lazy("(?<=[A-Za-z])[\u0300-\u036f]+")
+_OWN_CAPITALS = "(?-i:"
+_ODD_LETTERS = str.maketrans("İıſ", "iis")
+_PATTERN_PARTS = lazy(r"\\.|[^\\]+", re.DOTALL)
 _WIDE = lazy(r"\s{2,}")
 _LETTERS = lazy(r"(?<!\S)\w(?: \w)+(?!\S)")
 _SPACED_OUT = lazy(r"(?<!\S)\w(?: \w){4,}(?!\S)")
@@ -44,6 +48,8 @@ class Form(NamedTuple):
     words: tuple[tuple[str, ...], ...]
     """Lower-case prefilter: without a word of each group, the pattern cannot match."""
     pattern: str
+    """Pattern in lower case, matched against lower case: twice as fast as a pattern that ignores case. A pattern with
+    capitals of its own, `(?-i:…)`, is matched against the text as written."""
     is_attack: bool
     """True if nobody writes so to their own agent: an order even in the user's own text."""
 
@@ -52,17 +58,18 @@ class Form(NamedTuple):
         # Plain loops: generators take a tenth longer, and every text is held against all forms.
         for group in self.words:
             for word in group:
-                if word in lowered:
+                if word in lowered or (word[0] == " " and lowered.startswith(word[1:])):
                     break
             else:
                 return False
-        return _compiled(self.pattern).search(text) is not None
+        pattern = _compiled(self.pattern)
+        return pattern.search(text if pattern.flags & re.I else lowered) is not None
 
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     # Compiled at the first text that needs it: all patterns take 40 ms.
-    return re.compile(pattern, re.I)
+    return re.compile(pattern, re.I if _OWN_CAPITALS in pattern else 0)
 
 
 @cache
@@ -79,7 +86,7 @@ def forms() -> dict[str, list[Form]]:
 
     def form(reason: str, words: str, patterns: list[str], *, is_attack: bool = True) -> Form:
         needed = tuple(tuple(word.replace("+", " ") for word in group.split()) for group in words.split("||"))
-        return Form(reason, needed, "|".join(f"(?:{expanded(pattern)})" for pattern in patterns), is_attack)
+        return Form(reason, needed, _lowered("|".join(f"(?:{expanded(pattern)})" for pattern in patterns)), is_attack)
 
     return {name: [form(**row) for row in rows] for name, rows in tables.items()}
 
@@ -87,18 +94,19 @@ def forms() -> dict[str, list[Form]]:
 def speaks_of_an_agent(line: str) -> bool:
     """Return whether a line of an output may state what an agent has to do. The pattern is broader than the others:
     a missed order costs more than a line left out."""
-    return any(form.fits(line, f" {line.lower()}") for form in forms()["of_an_agent"])
+    lowered = lower_case(line)
+    return any(form.fits(line, lowered) for form in forms()["of_an_agent"])
 
 
 def looks_like_instructions(text: str) -> str:
     """Return the reason for taking a text for orders to an agent; '' if harmless."""
-    return _why(text, attacks_only=False)
+    return _cached_why(text, False) if len(text) <= _MAX_CACHED_LENGTH else _why(text, attacks_only=False)
 
 
 def looks_like_an_attack(text: str) -> str:
     """Return the same for text claimed to be the user's own: only orders count that nobody writes to their own
     agent."""
-    return _why(text, attacks_only=True)
+    return _cached_why(text, True) if len(text) <= _MAX_CACHED_LENGTH else _why(text, attacks_only=True)
 
 
 def head_and_tail(text: str, max_length: int) -> str:
@@ -106,12 +114,18 @@ def head_and_tail(text: str, max_length: int) -> str:
     return text if len(text) <= max_length else f"{text[: max_length // 2]}\n{text[-(max_length // 2) :]}"
 
 
+# The sentences of a turn come back in its digest, and in the summary of the session at every later turn.
+@lru_cache(maxsize=1024)
+def _cached_why(text: str, attacks_only: bool) -> str:
+    return _why(text, attacks_only=attacks_only)
+
+
 def _why(text: str, *, attacks_only: bool) -> str:
     text = head_and_tail(text, _MAX_READ_LENGTH)
     if _SPELLING.search(text) or _TURNING.search(text) or len(_INSIDE_A_WORD.findall(text)) >= _MANY_HIDDEN:
         return "has hidden characters"
     plain = _plain(text)
-    lowered = plain.lower()
+    lowered = lower_case(plain)
     for mark in forms()["marks"]:
         if mark.fits(plain, lowered):
             return mark.reason
@@ -125,11 +139,24 @@ def _why(text: str, *, attacks_only: bool) -> str:
         written.append(" ".join(spaced.split()))
     if bare := _without_marks(flat):
         written.append(bare)
-    pairs = [(version, f" {version.lower()}") for version in written]
+    pairs = [(version, lower_case(version)) for version in written]
     for form in (*forms()["sentences"], *forms()["duties"]):
         if (form.is_attack or not attacks_only) and any(form.fits(*pair) for pair in pairs):
             return form.reason
     return ""
+
+
+def lower_case(text: str) -> str:
+    """Return the text in lower case, with the letters that Python's patterns take for `i` and `s` if they ignore
+    case."""
+    return text.lower() if text.isascii() else text.translate(_ODD_LETTERS).lower()
+
+
+def _lowered(pattern: str) -> str:
+    """Return a pattern in lower case; escapes as `\\S` stay, and a pattern with capitals of its own."""
+    if _OWN_CAPITALS in pattern:
+        return pattern
+    return _PATTERN_PARTS.sub(lambda part: part[0] if part[0][0] == "\\" else part[0].lower(), pattern)
 
 
 def _without_marks(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
+from claude_mem_lite.inbox.past_arrival import past_arrival
 from tests.support import commit_turns
 from tests.support.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
 from tests.support.running import Machine, dump, leave, payload, spool_name
@@ -100,6 +101,16 @@ def test_storing_the_same_turn_again_changes_nothing(served: Machine, tmp_path: 
     assert store(served, turns) == {"turns": 1, "memories": 0, "ended": 0, "unsure_lessons": 0}
     assert dump(served.view.memory_db) == once
     assert served.row_count() == rows
+
+
+def test_rows_that_the_command_has_read_are_stored_as_the_worker_would_read_the_events(
+    served: Machine, tmp_path: Path
+) -> None:
+    (turn,) = turns_of(fixed_bug("i-rows", 4712), tmp_path)
+    assert served.post("/api/import", {"turns": [turn.as_rows()]})["turns"] == 1
+    arrivals = [past_arrival(event.name, event.payload, lambda _: False) for event in turn.events]
+    expected = [(arrival.name, arrival.payload) for arrival in arrivals if arrival]
+    assert [(row.name, row.payload) for row in served.rows() if row.session == "i-rows"] == expected
 
 
 def test_private_spans_and_secrets_are_gone_before_anything_is_kept(served: Machine, tmp_path: Path) -> None:
@@ -207,6 +218,7 @@ def test_nothing_of_excluded_folders_is_kept(machine: Machine, tmp_path: Path) -
         "excluded_then": [turns[0].name],
     }
     assert store(machine, turns) == {"turns": 0, "memories": 0, "ended": 0, "unsure_lessons": 0}
+    assert machine.post("/api/import", {"turns": [turn.as_rows() for turn in turns]})["turns"] == 0
     assert machine.row_count() == 0
 
 

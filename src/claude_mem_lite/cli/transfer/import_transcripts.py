@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,11 +24,12 @@ from claude_mem_lite.cli.options import (
 from claude_mem_lite.cli.output import Advance, plain, progress
 from claude_mem_lite.cli.transfer.import_claude_mem import claude_mem
 from claude_mem_lite.cli.transfer.import_jsonl import jsonl
+from claude_mem_lite.cli.transfer.read_ahead import read_ahead
 from claude_mem_lite.cli.transfer.send_with_retry import Sending
 from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport, print_report
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.importers.agent_reader import open_reader
+from claude_mem_lite.importers.agent_reader import Reader, open_reader
 from claude_mem_lite.importers.discovery import (
     AGENTS,
     IMPORTABLE,
@@ -40,10 +41,12 @@ from claude_mem_lite.importers.discovery import (
 )
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import FolderMap, Transcript
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted
 
 # The worker carries out a request in one go, and hooks wait meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
+READ_AHEAD = 3
 
 
 class ImportGroup(HelpfulGroup):
@@ -179,6 +182,18 @@ def _where_nothing_is(paths: Sequence[Path], agents: Sequence[str]) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class TranscriptPart:
+    """Turns for one request; with `reader`, the end of a transcript."""
+
+    transcript: Transcript
+    done_bytes: int
+    turns: Sequence[TranscriptTurn] = ()
+    rows: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Turns as rows of the inbox, by name; empty if none is expected to be new."""
+    reader: Reader | None = None
+
+
 class TranscriptImport:
     """Import under way: sends unknown turns, one session after the other."""
 
@@ -190,22 +205,35 @@ class TranscriptImport:
         self._report = report
         self._folders = folders
         self._advance = advance
+        self._expects_new = True
+        """True if the last turns were new; of known turns, nothing but the names is needed."""
 
     def run(self, found: Sequence[Transcript]) -> None:
-        now = datetime.now(UTC)
+        """Import all sessions: while the worker processes one batch, a thread reads the next ones."""
+        before = replace(self._report)
+        for part in read_ahead(self._parts(found, datetime.now(UTC)), READ_AHEAD):
+            if part.turns:
+                self._send(part)
+            self._advance(part.done_bytes)
+            if part.reader is not None:
+                self._note_end(part.transcript, part.reader, before)
+                before = replace(self._report)
+
+    def _parts(self, found: Sequence[Transcript], now: datetime) -> Iterator[TranscriptPart]:
         done_bytes = 0
         for transcript in found:
-            before = replace(self._report)
-            reading = open_reader(transcript, now)
-            for batch in _batches(map(self._folders.relocate, reading)):
-                self._send(batch, transcript.path)
-                self._advance(done_bytes + reading.bytes_read)
+            reader = open_reader(transcript, now)
+            for turns in _batches(map(self._folders.relocate, reader)):
+                rows = {turn.name: turn.as_rows() for turn in turns} if self._expects_new else {}
+                yield TranscriptPart(transcript, done_bytes + reader.bytes_read, turns, rows)
             done_bytes += transcript.size_bytes
-            self._advance(done_bytes)
-            self._report.still_open += reading.still_open
-            self._report.problems += reading.problems
-            if not any(problem.what == "file" for problem in reading.problems):
-                self._note_file(transcript, before)
+            yield TranscriptPart(transcript, done_bytes, reader=reader)
+
+    def _note_end(self, transcript: Transcript, reader: Reader, before: TranscriptReport) -> None:
+        self._report.still_open += reader.still_open
+        self._report.problems += reader.problems
+        if not any(problem.what == "file" for problem in reader.problems):
+            self._note_file(transcript, before)
 
     def _note_file(self, transcript: Transcript, before: TranscriptReport) -> None:
         """Count the file, and note the reason if no turn of the file was new."""
@@ -228,7 +256,8 @@ class TranscriptImport:
             return "excluded"
         return "still open" if after.still_open > before.still_open else why_empty(transcript)
 
-    def _send(self, turns: Sequence[TranscriptTurn], path: Path) -> None:
+    def _send(self, part: TranscriptPart) -> None:
+        turns, path = part.turns, part.transcript.path
         past = self._sending.ask(lambda client: client.known_turns([turn.mark() for turn in turns]))
         skipped = {*past.known, *past.excluded}
         paused = set() if self._also_paused else {*past.off, *past.excluded_then} - skipped
@@ -239,8 +268,10 @@ class TranscriptImport:
         self._report.excluded_then += len(paused.intersection(past.excluded_then))
         if paused:
             self._report.paused_files[path] = self._report.paused_files.get(path, 0) + len(paused)
+        self._expects_new = bool(wanted)
         if wanted:
-            done = self._sending.ask(lambda client: client.import_turns([turn.as_json() for turn in wanted]))
+            rows = [part.rows.get(turn.name) or turn.as_rows() for turn in wanted]
+            done = self._sending.ask(lambda client: client.import_turns(rows))
             self._report.sessions |= {turn.session for turn in wanted}
             self._report.turns += done.turns
             self._report.memories += done.memories

@@ -5,12 +5,8 @@ Called on all text that compression reads; never raises on any text."""
 import re
 
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.safety.own_blocks import without_own_blocks
 
-_OWN_BLOCKS = (
-    ("<claude-mem-lite>", "</claude-mem-lite>"),
-    ("--- memory (", "--- end memory ---"),
-    ("--- the user's standing rules (", "--- end rules ---"),
-)
 # Codes that erase a line or move the cursor to the beginning: the following text overwrites the line.
 _REWOUND = lazy(r"(?:\x1b\[|\x9b)(?:2K|[01]?G|\d{0,3}F)")
 _ESCAPES = lazy(
@@ -73,23 +69,6 @@ def _last_state(line: str) -> str:
     if "\r" not in line:
         return line
     return next((state for state in reversed(line.split("\r")) if state.strip()), "")
-
-
-def without_own_blocks(text: str) -> str:
-    """Return the text without injected blocks of claude-mem-lite."""
-    for begin, end in _OWN_BLOCKS:
-        kept: list[str] = []
-        after = 0
-        while (at := text.find(begin, after)) >= 0:
-            stop = text.find(end, at)
-            if stop < 0:
-                # An unclosed block was truncated.
-                text = text[:at] if begin.startswith("<") else text
-                break
-            kept.append(text[after:at])
-            after = stop + len(end)
-        text = "".join((*kept, text[after:])) if after else text
-    return text
 
 
 def _short_line(line: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from claude_mem_lite.agents.claude_code import INJECTED_TAGS, INTERRUPTED, NOT_TYPED, NOTIFICATION, without_tags
 from claude_mem_lite.compress.prose.clean import clean, clip, storable
@@ -89,6 +90,7 @@ def make_draft(
     )
 
 
+@lru_cache(maxsize=8)
 def prompt_text(prompt: str) -> str:
     """Return the prose of a prompt on one line, without logs, code and texts of the client; '' for a vague prompt."""
     if prompt.lstrip().startswith(_NOT_TYPED):

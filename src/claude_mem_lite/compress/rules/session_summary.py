@@ -3,6 +3,7 @@
 The next session sees the summary first, so the text must read well. Pure."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from claude_mem_lite.compress.compose.candidates import plan_in, unlabelled_plan
 from claude_mem_lite.compress.compose.next_steps import (
@@ -125,6 +126,7 @@ def _request(prompt: str) -> str:
     return "" if is_greeting(prompt) else whole_sentences(sentences(_request_prose(prompt)), _MAX_REQUEST)
 
 
+@lru_cache(maxsize=8)
 def _request_prose(prompt: str) -> str:
     """Return the prose of a prompt without lessons, and a plan without the label."""
     prompt = request_in(prompt)

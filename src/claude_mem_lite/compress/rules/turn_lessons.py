@@ -5,6 +5,7 @@ options offered by the agent."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from claude_mem_lite.compress.lessons.candidates import lesson_candidates
 from claude_mem_lite.compress.lessons.lesson import ONCE, Lesson, in_third_person, order, without_scope
@@ -82,7 +83,9 @@ def is_taught(draft: Draft) -> bool:
     return draft.origin == "user" and draft.kind in (*GUIDANCE_KINDS, "note")
 
 
-def lessons_in(prompt: str, previous_message: str) -> list[tuple[str, Lesson]]:
+# Drafts, headline and request of a turn each read the lessons of the same prompt.
+@lru_cache(maxsize=8)
+def lessons_in(prompt: str, previous_message: str) -> tuple[tuple[str, Lesson], ...]:
     """Return the lessons of a prompt with their sentences: explicit lessons, and sure lessons of the scorer."""
     sentences = own_sentences(prompt)
     stated = {sentence: lesson for sentence in sentences if (lesson := read(sentence)) is not None}
@@ -92,7 +95,7 @@ def lessons_in(prompt: str, previous_message: str) -> list[tuple[str, Lesson]]:
             candidate.sentence for candidate in candidates if candidate.is_sure and candidate.sentence not in stated
         ]
         stated |= {sentence: _worded(sentence) for sentence in sure}
-    return [(sentence, stated[sentence]) for sentence in dict.fromkeys(sentences) if sentence in stated]
+    return tuple((sentence, stated[sentence]) for sentence in dict.fromkeys(sentences) if sentence in stated)
 
 
 def _worded(sentence: str) -> Lesson:

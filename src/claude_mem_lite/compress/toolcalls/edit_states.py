@@ -101,6 +101,7 @@ def symbol_changes(path: str, before: str | None, after: str) -> tuple[CodeChang
     return changes[:_MAX_CHANGES]
 
 
+@lru_cache(maxsize=32)
 def _is_broken(source: str, language: str) -> bool:
     tree = parse(source, language)
     return tree is None or tree.root_node.has_error
@@ -120,9 +121,10 @@ def _edits_of(call: ToolCall) -> list[JsonObject]:
     return [edit for edit in edits if isinstance(edit, Mapping)][:_MAX_EDITS]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=32)
 def _symbols(source: str, language: str) -> tuple[Symbol, ...] | None:
-    """Return the symbols of a source, cached: the next edit of a file begins with the result of the last edit."""
+    """Return the symbols of a source, cached: the next edit of a file begins with the result of the last edit, and
+    after a failing command the edits of the turns before are read again."""
     return read_symbols(source, language) if language else None
 
 

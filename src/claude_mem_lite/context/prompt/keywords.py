@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.config_loader import read_synonyms
 from claude_mem_lite.models import MAX_PROMPT_LENGTH, Memory
+from claude_mem_lite.safety.own_blocks import without_own_blocks
 from claude_mem_lite.text import query_words, stems
 
 MAX_TERMS = 10

@@ -13,7 +13,6 @@ from typing import Literal, cast
 
 from pydantic import AwareDatetime, Field
 
-from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.event_names import CLAUDE_MEM, IMPORTED_PROMPT, IMPORTED_SUMMARY, is_past
@@ -22,6 +21,7 @@ from claude_mem_lite.models import MAX_TITLE_LENGTH, TRUST, JsonObject, JsonValu
 from claude_mem_lite.responses.imports import ImportedRows, ImportedSessions, KnownOfClaudeMem, KnownSession
 from claude_mem_lite.safety.clean_import import without_private
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
+from claude_mem_lite.safety.own_blocks import without_own_blocks
 from claude_mem_lite.safety.redact import redact_json
 from claude_mem_lite.store import imported_sessions as foreign
 from claude_mem_lite.store import memories, sessions, tombstones

@@ -4,7 +4,7 @@ A request has whole turns. They go through the inbox like every event, without s
 response comes when they are stored, so that an importer sends the next request after that."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cache, partial
 from typing import NamedTuple, cast
@@ -12,22 +12,19 @@ from typing import NamedTuple, cast
 from pydantic import AwareDatetime
 
 from claude_mem_lite import pauses
-from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.event_names import is_past
-from claude_mem_lite.inbox.spool import Arrival, read_arrival
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.inbox.past_arrival import past_arrival
+from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.responses.imports import ImportedTurns, PastTurns
-from claude_mem_lite.safety.clean_import import without_private
-from claude_mem_lite.safety.redact import texts_of
 from claude_mem_lite.store import lesson_candidates, memories, turns
 from claude_mem_lite.worker.api.routing import Body, Router, Running
 from claude_mem_lite.worker.services import Services
 
 WORK_TIMEOUT_S = 600.0
-_OWN_MARKS = ("<claude-mem-lite>", "--- memory (", "--- the user's standing rules (")
 router = Router(prefix="/api/import")
 
 
@@ -53,11 +50,37 @@ class PastEvent(Body):
     name: str
     payload: dict[str, object]
 
+    def arrival(self, excludes: Callable[[str], bool]) -> Arrival | None:
+        """Return the row of the inbox; None in an excluded folder."""
+        return past_arrival(self.name, cast("JsonObject", self.payload), excludes)
+
+
+class PastRow(Body):
+    """Event that the importing command has read, without secrets and private passages."""
+
+    name: str
+    event: str
+    session: str
+    payload: str
+    raw_bytes: int
+    problem: str
+    duplicate_within_s: float
+    folder: str
+
+    def arrival(self, excludes: Callable[[str], bool]) -> Arrival | None:
+        """Return the row of the inbox; None in an excluded folder."""
+        if not is_past(self.name):
+            raise MemoryLiteError(f"{self.name!r} is not the name of an event of the past")
+        if excludes(self.folder):
+            return None
+        fields = self.model_dump(exclude={"folder"})
+        return Arrival(**fields)
+
 
 class PastTurn(Body):
     session: str
     name: str
-    events: list[PastEvent]
+    events: list[PastEvent | PastRow]
 
 
 class Import(Body):
@@ -92,7 +115,7 @@ def take_in(given: Import, services: Running) -> ImportedTurns:
     """Store turns and wait until their memories are made."""
     config = load_config(services.home.config, os.environ)
     excludes = cache(partial(is_excluded, config))  # a turn's events share a folder; each look-up took 0.5 ms
-    arrivals = [arrival for turn in given.turns for event in turn.events if (arrival := arrival_of(event, excludes))]
+    arrivals = [arrival for turn in given.turns for event in turn.events if (arrival := event.arrival(excludes))]
     before = _counts(services, given)
     added = services.writes.execute_queue_write(lambda queue: queue.add(arrivals, services.clock().timestamp()))
     _settle(services)
@@ -115,26 +138,6 @@ def of_pauses(marks: Sequence[TurnMark], services: Services) -> PausedTurns:
         if pause is not None:
             (excluded_then if pause.glob else off).append(turn.name)
     return PausedTurns(tuple(off), tuple(excluded_then))
-
-
-def arrival_of(event: PastEvent, excludes: Callable[[str], bool]) -> Arrival | None:
-    """Return an event of a transcript without secrets, private passages and injected context; None in an excluded
-    folder."""
-    if not is_past(event.name):
-        raise MemoryLiteError(f"{event.name!r} is not the name of an event of the past")
-    payload = cast("JsonObject", event.payload)
-    if any(mark in written for written in texts_of(payload) for mark in _OWN_MARKS):
-        payload = {key: _without_own_blocks(item) for key, item in payload.items()}
-    return read_arrival(event.name, without_private(payload), excludes)
-
-
-def _without_own_blocks(value: JsonValue) -> JsonValue:
-    """Return a payload without injected context: memory must not feed on itself."""
-    if isinstance(value, str):
-        return without_own_blocks(value)
-    if isinstance(value, Mapping):
-        return {key: _without_own_blocks(item) for key, item in value.items()}
-    return [_without_own_blocks(item) for item in value] if isinstance(value, list) else value
 
 
 def _counts(services: Services, given: Import) -> tuple[int, int]:

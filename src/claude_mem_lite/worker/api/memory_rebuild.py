@@ -30,7 +30,7 @@ from claude_mem_lite.responses.imports import (
 )
 from claude_mem_lite.store import rebuilds, tombstones, turns
 from claude_mem_lite.text import one_line
-from claude_mem_lite.worker.api.import_turns import PastEvent, TurnMark, arrival_of, of_pauses
+from claude_mem_lite.worker.api.import_turns import PastEvent, TurnMark, of_pauses
 from claude_mem_lite.worker.api.request_project import RequestProject
 from claude_mem_lite.worker.api.routing import Body, Router, Running, require_settings, wait
 from claude_mem_lite.worker.services import Services
@@ -137,7 +137,7 @@ def _events(past: Sequence[PastSource], services: Services) -> Events:
     found: Events = {}
     with closing(services.readers.open()) as db:
         for source in past:
-            arrivals = [arrival_of(event, excludes) for event in source.events]
+            arrivals = [event.arrival(excludes) for event in source.events]
             events = event_history.events_of_turn([one for one in arrivals if one is not None])
             is_whole = None not in arrivals and source.mark.name not in paused
             if events and is_whole and _is_as_stored(db, source.turn, events, config):
