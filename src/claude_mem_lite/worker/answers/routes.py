@@ -14,16 +14,16 @@ from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.event_names import agent_of, is_spool_name, new_name
 from claude_mem_lite.store import guards
-from claude_mem_lite.worker.answers import prompt, reply, session_start, tool_use
+from claude_mem_lite.worker.answers import late_answers, reply, session_start
 from claude_mem_lite.worker.services import Services
 
 _SOON_S = 0.05
 # Separate threads: the start of a session must not wait for two hundred searches, nor a prompt for starting sessions.
 _HOOKS_AT_ONCE = 8
 _ANSWERS = {
-    "UserPromptSubmit": prompt.prompt_context,
-    "PostToolUse": tool_use.success_context,
-    "PostToolUseFailure": tool_use.failure_context,
+    "UserPromptSubmit": late_answers.prompt_context,
+    "PostToolUse": late_answers.success_context,
+    "PostToolUseFailure": late_answers.failure_context,
 }
 
 
@@ -86,7 +86,7 @@ async def _answer(app: Starlette, services: Services, event: str, name: str, bod
         return await anyio.to_thread.run_sync(
             session_start.start_context, services, name, body, limiter=app.state.for_starts
         )
-    answer = tool_use.either_context if event == "PostToolUse" and agent_of(name) else _ANSWERS.get(event)
+    answer = late_answers.either_context if event == "PostToolUse" and agent_of(name) else _ANSWERS.get(event)
     if answer:
         return await anyio.to_thread.run_sync(answer, services, name, body, limiter=app.state.for_hooks)
     return None
