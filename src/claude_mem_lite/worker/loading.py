@@ -4,6 +4,7 @@ Most workers are started by the start of a session, whose answer needs half of t
 it is used, and here at once: the first prompt must not wait for imports, and a package that is replaced by an upgrade
 must not mix with the loaded modules."""
 
+import gc
 import importlib
 import sys
 from dataclasses import dataclass, field
@@ -53,7 +54,16 @@ class LoadingStep:
             for name in LATE:
                 importlib.import_module(f"{_PACKAGE}.{name}")
             self.is_loaded = True
+            _collect_again()
         return None
 
     def _is_all_there(self) -> bool:
         return all(f"{_PACKAGE}.{name}" in sys.modules for name in LATE)
+
+
+def _collect_again() -> None:
+    """Switch the collection of garbage on, if the start has switched it off, and have it pass over the modules."""
+    if not gc.isenabled():
+        gc.collect()  # first: frozen garbage would stay
+        gc.freeze()
+        gc.enable()
