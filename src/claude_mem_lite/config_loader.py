@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from claude_mem_lite.config import (
@@ -28,7 +28,9 @@ from claude_mem_lite.config import (
 from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import read_regular
-from claude_mem_lite.responses.status import EffectiveSetting, Settings
+
+if TYPE_CHECKING:
+    from claude_mem_lite.responses.status import Settings
 
 # Names that people use for a key. A key has its own file; the settings file is often shown to others.
 _KEYS = ("api_key", "key", "anthropic_api_key", "openai_api_key", "token")
@@ -49,12 +51,14 @@ def load_config(path: Path, environment: Mapping[str, str]) -> Config:
     return _with_environment(_from_file(path), environment)
 
 
-def settings_in_force(path: Path, environment: Mapping[str, str], folder: str) -> Settings:
+def settings_in_force(path: Path, environment: Mapping[str, str], folder: str) -> "Settings":
     """Return every setting in force in a folder, with the sources. ConfigError if the configuration is broken."""
     from_file = _read_file(path)
     config = load_config(path, environment)
     repository = project_settings(folder)
     effective = in_folder(config, folder, environment)
+    from claude_mem_lite.responses.status import EffectiveSetting, Settings  # late: no hook needs them
+
     settings: list[EffectiveSetting] = []
     for key in (field.name for field in fields(Config)):
         value, given = getattr(effective, key), environment.get(VARIABLES.get(key, ""), "")

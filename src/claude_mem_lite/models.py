@@ -21,6 +21,8 @@ MAX_MEMORIES_PER_TURN = 12
 COMPOSER_VERSION = 3
 """Increased when the same turn gives other memories than before: `rebuild --memories` rebuilds the memories of older
 versions. 0 stands for all turns stored before the version existed."""
+REVERT_LEAD = "After the agent's change the code was found as it had been before"
+"""Beginning of the summary of a correction without words. An edit of the summary makes the correction a statement."""
 REQUEST_LEAD = "Asked: "
 """Prefix of the request of a prompt, at the end of a summary."""
 
@@ -382,3 +384,8 @@ class Receipt:
     build_ms: float
     created_at: datetime
     given_at: datetime | None = None
+
+
+def is_revert(correction: Draft | Memory) -> bool:
+    """Return True for a correction that records a revert and has no words of the user."""
+    return correction.summary.startswith(REVERT_LEAD)

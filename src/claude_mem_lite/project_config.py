@@ -11,7 +11,6 @@ gigabytes for a key with twenty thousand parts."""
 import difflib
 import fnmatch
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from claude_mem_lite.code.git.refs import find_checkout
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.paths import read_regular
 
 _MAX_DOTS = 8
@@ -27,15 +27,15 @@ _MAX_SIGNS = 4_000
 _MAX_DEPTH = 20
 # Strings and comments as in `tomllib`. An unterminated string matches too, or every quote would be followed to the end
 # of the text; the text behind it is not read.
-_STRING_OR_COMMENT = re.compile(
+_STRING_OR_COMMENT = lazy(
     r'"""(?:[^"\\]++|\\[\s\S]|"(?!""))*(?:"{3,5}+)?'
     r"|'''(?:[^']++|'(?!''))*(?:'{3,5}+)?"
     r'|"(?:[^"\\\n]++|\\.)*"?'
     r"|'[^'\n]*+'?"
     r"|#[^\n]*+"
 )
-_LONG_KEY = re.compile(rf"(?:\.[^.,=\[\]{{}}\n]*+){{{_MAX_DOTS + 1}}}")
-_BRACKET = re.compile(r"[\[\]{}]")
+_LONG_KEY = lazy(rf"(?:\.[^.,=\[\]{{}}\n]*+){{{_MAX_DOTS + 1}}}")
+_BRACKET = lazy(r"[\[\]{}]")
 
 
 def is_modest(text: str) -> bool:

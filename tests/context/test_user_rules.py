@@ -14,8 +14,7 @@ from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.user_rules import RULE_KINDS, is_users_rule
 from claude_mem_lite.knowledge.confidence import SightingCounts, confidence
 from claude_mem_lite.knowledge.user_edits import CONFIRMED
-from claude_mem_lite.knowledge.user_reverts import REVERT_LEAD
-from claude_mem_lite.models import KINDS, ORIGINS, STATUSES, TRANSCRIPT_TRUST, Memory
+from claude_mem_lite.models import KINDS, ORIGINS, REVERT_LEAD, STATUSES, TRANSCRIPT_TRUST, Memory
 from claude_mem_lite.safety.own_blocks import without_own_blocks
 from tests.support.fakes import NOW, SHOP, Store
 from tests.support.injection_texts import AFTER_RULES, BEFORE_RULES

@@ -5,20 +5,20 @@ is read."""
 
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from claude_mem_lite.agents import payload_builders
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, text
 
 TRIGGERS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
 _MAX_OF_TRANSCRIPT = 512 * 1024
 _MAX_FILES = 500
 """Maximum per patch: each file is an event of its own, and a patch with more files was made by a program."""
-_HEADER = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
-_MOVED = re.compile(r"\*\*\* Move to: (.+)")
-_EXIT = re.compile(r"\s*Exit code: (\d{1,9})")
+_HEADER = lazy(r"\*\*\* (Add|Update|Delete) File: (.+)")
+_MOVED = lazy(r"\*\*\* Move to: (.+)")
+_EXIT = lazy(r"\s*Exit code: (\d{1,9})")
 
 
 def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:

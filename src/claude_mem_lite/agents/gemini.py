@@ -3,6 +3,7 @@
 import re
 
 from claude_mem_lite.agents import claude_code, payload_builders
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 TRIGGERS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
@@ -17,10 +18,10 @@ EVENTS = {
 """Claude Code's names of events, with Gemini CLI's."""
 IGNORED_TOOLS = ("glob", "grep_search", "search_file_content", "list_directory", "activate_skill", "update_topic")
 _CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
-_HOOK_CONTEXT = re.compile(rf"\s*{_CONTEXT}.*?{_CONTEXT_END}\s*", re.DOTALL)
-_UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(.*?)\n?</untrusted_context>", re.DOTALL)
-_BEFORE_OUTPUT = re.compile(r"\A(?:Command: .*?\nDirectory: [^\n]*\n)?Output: ", re.DOTALL)
-_BEHIND_OUTPUT = re.compile(
+_HOOK_CONTEXT = lazy(rf"\s*{_CONTEXT}.*?{_CONTEXT_END}\s*", re.DOTALL)
+_UNTRUSTED = lazy(r"\A<untrusted_context>\n?(.*?)\n?</untrusted_context>", re.DOTALL)
+_BEFORE_OUTPUT = lazy(r"\A(?:Command: .*?\nDirectory: [^\n]*\n)?Output: ", re.DOTALL)
+_BEHIND_OUTPUT = lazy(
     r"(?:\nError: \(none\))?(?:\nExit Code: (\d{1,9}|\(none\)))?(?:\nSignal: [^\n]*)?"
     r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?\Z"
 )

@@ -3,8 +3,7 @@
 A security boundary. No memory may pass that anybody but the user worded: text of agents, pages, tools, commands, code
 and imported files may carry orders."""
 
-from claude_mem_lite.knowledge.user_reverts import is_revert
-from claude_mem_lite.models import TRUST, Kind, Memory
+from claude_mem_lite.models import TRUST, Kind, Memory, is_revert
 
 RULE_KINDS: tuple[Kind, ...] = ("rule", "preference", "correction", "convention", "anti_pattern")
 """Kinds that describe a way to work. Decisions are excluded: a decision may quote the agent's question."""

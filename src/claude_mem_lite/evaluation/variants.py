@@ -3,10 +3,10 @@
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from claude_mem_lite.agents.save_permission import may_save
 from claude_mem_lite.config import in_folder
 from claude_mem_lite.context.builder import Context
 from claude_mem_lite.context.presets import LAYERS, Preset, find_preset
-from claude_mem_lite.context.prompt.lesson_question import may_save
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.store.projects import lookup

@@ -6,7 +6,7 @@ comparison holds at every look only if no later session or event changes an earl
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeGuard
 
@@ -42,12 +42,6 @@ class WorkBeforeEdit:
 
     calls: int | None
     files: int | None
-
-
-def judge_quiet(db: sqlite3.Connection, queue: Queue, quiet_since: datetime) -> None:
-    """Store the outcomes of sessions that never ended, or ended by an error, and have been quiet since a time."""
-    for session in outcomes.without(db, quiet_since):
-        judge(db, queue, session)
 
 
 def judge(db: sqlite3.Connection, queue: Queue, session: str) -> None:

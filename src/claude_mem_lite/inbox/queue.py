@@ -24,8 +24,10 @@ CRASH_LIMIT = 10
 KEEP_FINISHED_S = 8 * 86400.0
 QUIET_TURN_S = 86400.0
 FINISHED = "status in ('done', 'skipped', 'error')"
+GUARD_NOTES = ("GuardFired", "GuardFailed")
+"""Events that the guard hook leaves."""
 # Lone events: processed at once, before a turn that is still open.
-LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", "GuardFired", "GuardFailed", "Command")
+LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", *GUARD_NOTES, "Command")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from claude_mem_lite.code.freshness.working_tree import is_bare
 from claude_mem_lite.code.manifests.facts import SLOTS, WORDING_VERSION, Fact, Slot, read_facts, signature
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import MAX_TITLE_LENGTH, TRUST, Location, Memory
-from claude_mem_lite.safety.clean_import import cleaned
 from claude_mem_lite.store import memories, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.projects import lookup, marks
@@ -130,6 +129,8 @@ class ProjectFactSync:
 
     def _store(self, location: Location, fact: Fact | None, before: Memory | None, sum_now: str, now: datetime) -> bool:
         """Replace the stored version of a fact; return True if the text changed."""
+        from claude_mem_lite.safety.clean_import import cleaned  # late: manifests seldom change
+
         memory = _memory(location, fact, before, sum_now, now) if fact else None
         if memory is not None and cleaned(memory)[1]:
             memory = None  # the text looks like a secret

@@ -12,12 +12,12 @@ from typing import Any
 from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.compress.model.request import (
     MAX_MATERIAL,
-    TurnAnswer,
     TurnRequest,
     instructions_of,
     merge_drafts,
     message_of,
 )
+from claude_mem_lite.compress.model.turn_answer import TurnAnswer
 from claude_mem_lite.compress.model.turn_digest import MAX_DIGEST, digest_of
 from claude_mem_lite.compress.prose.clean import clip
 from claude_mem_lite.compress.rules.session_handoff import handoff

@@ -12,12 +12,10 @@ from claude_mem_lite.code.syntax.changes import MAX_CODE_ANCHORS, PRESENT, CodeC
 from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import MAX_MEMORIES_PER_TURN, Draft, Memory, Turn, load_json
+from claude_mem_lite.models import MAX_MEMORIES_PER_TURN, REVERT_LEAD, Draft, Turn, load_json
 from claude_mem_lite.store import symbol_changes
 from claude_mem_lite.turn_digest import TurnDigest
 
-REVERT_LEAD = "After the agent's change the code was found as it had been before"
-"""Beginning of the summary of a correction without words. An edit of the summary makes the correction a statement."""
 _CONFIDENCE = 0.6
 _MAX_CALLS = 3_000
 _MAX_NAMES = 3
@@ -26,11 +24,6 @@ _PUTS_BACK = re.compile(
     r"|bisect|worktree|read-tree)\b|\b(?:hg|svn|jj) (?:revert|update|restore|undo)\b|\bpatch\b"
 )
 _WRITES = re.compile(r">|\b(?:sed|perl|mv|cp|tee|rm|truncate|python\d?|node|ruby|awk|dd|rsync|install|ed|ex|vim?)\b")
-
-
-def is_revert(correction: Draft | Memory) -> bool:
-    """Return True for a correction that records a revert and has no words of the user."""
-    return correction.summary.startswith(REVERT_LEAD)
 
 
 def with_undone(db: sqlite3.Connection, queue: Queue, turn: Turn, digest: TurnDigest) -> TurnDigest:

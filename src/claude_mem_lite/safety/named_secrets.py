@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety import nearby_secrets
 from claude_mem_lite.safety.nearby_secrets import HeaderMatch, Secret, authorization_at, cookie_at, scheme_at
 from claude_mem_lite.safety.positional_secrets import MARK
@@ -36,58 +37,56 @@ _SUFFIX = (
     r"|confirm|confirmation|\d{1,3}))?"
 )
 _WORDS = r"password|passwd|passphrase|passwort|passcode|pwd|pw|secret|token|credentials?|creds"
-_NAME_END = re.compile(
-    rf"(?i:(?:{_WORDS}|(?:^|[_-])pass|(?:{_KEY_KINDS})[_-]?key){_SUFFIX})$|(?<=[a-z0-9])Pass(?:word)?$"
-)
-_KEY_BEFORE = re.compile(rf"(?:{_KEY_KINDS})[ _-]?$")
+_NAME_END = lazy(rf"(?i:(?:{_WORDS}|(?:^|[_-])pass|(?:{_KEY_KINDS})[_-]?key){_SUFFIX})$|(?<=[a-z0-9])Pass(?:word)?$")
+_KEY_BEFORE = lazy(rf"(?:{_KEY_KINDS})[ _-]?$")
 _NAME = rf"(?i)((?:{_WORDS}|pass|key){_SUFFIX})"
-_NAMED = re.compile(_NAME + r"(?=[ \t\n=:\"'`\\\]*>])")
+_NAMED = lazy(_NAME + r"(?=[ \t\n=:\"'`\\\]*>])")
 # Prefixes of harmless tokens and keys: positions in a list, marks of a language, names of records.
-_PLAIN_TOKEN_BEFORE = re.compile(
+_PLAIN_TOKEN_BEFORE = lazy(
     r"(?<![a-z])(?:next|page|lock|idempotency|continuation|pagination|request|change|input|output|sync|cancellation|resume|paging"
     r"|marker|bos|eos|pad|unk|sep|cls|mask|stop|start|starting|end|special|added)"
     r"(?:[_-]?(?:page|lock|forward|backward))?[ _-]?$"
 )
-_SCOPE_BEFORE = re.compile(r"::\w{0,40}$")
-_PLAIN_KEY_BEFORE = re.compile(
+_SCOPE_BEFORE = lazy(r"::\w{0,40}$")
+_PLAIN_KEY_BEFORE = lazy(
     r"(?<![a-z])(?:public|primary|foreign|cache|partition|sort|row|hash|dedup|unique|composite|routing|object|s3|index|group|map"
     r"|lookup|translation|message|storage|query|i18n|react|sitekey|site|host|verify|publishable|metric|event|task|job"
     r"|content|item|record|data|search|hot|short|arrow|any|file|path|env|config|setting|param|header|field|column|tag"
     r"|label|state|store|node|block|chunk|tree|pub|known|min|max|first|last|next|by)[_-]?$"
 )
-_WORD = re.compile(_NAME)
+_WORD = lazy(_NAME)
 _NAMES_IN_CODE = ("password", "passwd", "secret", "token", "key", "pwd")
-_NAME_GOES_ON = re.compile(r"(?!s\b)[\w-]")
+_NAME_GOES_ON = lazy(r"(?!s\b)[\w-]")
 _MAX_NAME_END = 24
-_SIGN = re.compile(
+_SIGN = lazy(
     r"(\\{0,3}[\"'`]?\]?\*{0,2}[ \t]{0,4}(?:=>|:=|==|=|:)\*{0,2}[ \t]{0,4}(?:[bBrRuU](?=[\"']))?)(\\{0,3}[\"'`])?"
 )
-_UNQUOTED = re.compile(rf"<?[^\s\"'`\\<>|]{{4,{MAX_JUDGED}}}")
-_REST = re.compile(r"[^\s\"'`\\<>|]{0,4000}")
+_UNQUOTED = lazy(rf"<?[^\s\"'`\\<>|]{{4,{MAX_JUDGED}}}")
+_REST = lazy(r"[^\s\"'`\\<>|]{0,4000}")
 _MAX_QUOTED = 500
 _MAX_ESCAPED_QUOTES = 8
-_PAIR = re.compile(_NAME + r"(\\{0,3}[\"'],[ \t]{0,4}\\{0,3}[\"'])([^\s\"'\\]{8,300})(?=\\{0,3}[\"'])")
-_SETTER_BEFORE = re.compile(r"(?:define|setProperty|putenv|setenv)\(\s{0,4}[\"'][\w.-]{0,60}$")
-_HEX = re.compile(r"[0-9a-f]{32,128}")
-_HASH_NAME = re.compile(r"(?:SHA\d{0,3}|HASH|DIGEST|SUM|PATH|ID)$")
-_FLAG_BEFORE = re.compile(r"(?<![\w-])--?[A-Za-z-]{0,30}$")
-_FLAG_VALUE = re.compile(_NAME + r"([ ]{1,2}\\{0,3}[\"']?)([^\s\"'\\]{4,300})")
-_ELEMENT_BEFORE = re.compile(r"<[\w:.-]{0,40}$")
-_ELEMENT = re.compile(_NAME + r"([ \t]{0,4}>)([^<>\r\n]{4,300})(?=</)")
-_STATED = re.compile(
+_PAIR = lazy(_NAME + r"(\\{0,3}[\"'],[ \t]{0,4}\\{0,3}[\"'])([^\s\"'\\]{8,300})(?=\\{0,3}[\"'])")
+_SETTER_BEFORE = lazy(r"(?:define|setProperty|putenv|setenv)\(\s{0,4}[\"'][\w.-]{0,60}$")
+_HEX = lazy(r"[0-9a-f]{32,128}")
+_HASH_NAME = lazy(r"(?:SHA\d{0,3}|HASH|DIGEST|SUM|PATH|ID)$")
+_FLAG_BEFORE = lazy(r"(?<![\w-])--?[A-Za-z-]{0,30}$")
+_FLAG_VALUE = lazy(_NAME + r"([ ]{1,2}\\{0,3}[\"']?)([^\s\"'\\]{4,300})")
+_ELEMENT_BEFORE = lazy(r"<[\w:.-]{0,40}$")
+_ELEMENT = lazy(_NAME + r"([ \t]{0,4}>)([^<>\r\n]{4,300})(?=</)")
+_STATED = lazy(
     _NAME + r"((?:[ \t]{1,4}\w{1,20}){0,4}?[ \t]{1,4}(?:is|was|ist|=)[ \t]{0,4}:?[ \t]{0,4}\\{0,3}[\"'`]?)"
     r"([^\s\"'`\\]{6,100})([^\n]{0,8})"
 )
 # Name and value as two members of a list, in YAML, JSON or XML.
-_MEMBER_BEFORE = re.compile(r"(?i)(?:\b|(?<=\\n))(?:name|key)\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}\\{0,3}[\"']?[\w.-]{0,60}$")
-_MEMBER = re.compile(
+_MEMBER_BEFORE = lazy(r"(?i)(?:\b|(?<=\\n))(?:name|key)\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}\\{0,3}[\"']?[\w.-]{0,60}$")
+_MEMBER = lazy(
     _NAME
     + r"(\\{0,3}[\"']?,?(?:\s|\\[nrt]|\d{1,6}→){1,60}\\{0,3}[\"']?value\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}\\{0,3}[\"']?)"
     r"([^\s\"'\\<>]{4,300})"
 )
-_SQL_BEFORE = re.compile(r"(?i)\b(?:with|role|user|set|encrypted)\b[^;\n'\"]{0,100}$")
-_SQL = re.compile(r"(?i)(password)([ \t]{1,4}(?:=[ \t]{0,4})?')([^'\n\\]{3,200})(?=')")
-_MINE = re.compile(r"(?i)(?:\b|(?<=\\n))(?:my|our|mein|unser)\b[\w ]{0,30}$")
+_SQL_BEFORE = lazy(r"(?i)\b(?:with|role|user|set|encrypted)\b[^;\n'\"]{0,100}$")
+_SQL = lazy(r"(?i)(password)([ \t]{1,4}(?:=[ \t]{0,4})?')([^'\n\\]{3,200})(?=')")
+_MINE = lazy(r"(?i)(?:\b|(?<=\\n))(?:my|our|mein|unser)\b[\w ]{0,30}$")
 _WORDS_TO_FIND = (
     *("pass", "pw", "secret", "token", "cred", "key", "bearer", "basic", "authorization", "cookie"),
     *nearby_secrets.WORDS,

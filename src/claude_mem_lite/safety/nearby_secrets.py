@@ -6,6 +6,7 @@ Sentences are read in English, German, French, Spanish, Chinese, Japanese and a 
 import re
 from dataclasses import dataclass
 
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.positional_secrets import MARK
 from claude_mem_lite.safety.secret_values import (
     FoundSecret,
@@ -23,18 +24,18 @@ WORDS = (
     "login", "zugangsdaten", "anmeldedaten", "identifiants", "凭据", "認証情報",
 )  # fmt: skip
 """Words for a password or credentials that are no names in code."""
-_PASSWORD = re.compile(
+_PASSWORD = lazy(
     r"(?i)(?:pass(?:words?|wd|phrase|code|wort)|(?<=mot de )passe|(?<=mots de )passe|kennwort|contrase[nñ]as?|senha"
     r"|wachtwoord|пароль|密码|密碼|口令|パスワード|暗証番号|비밀번호|(?<![a-z])pwd?)(?![\w]{0,20}[(.\[])"
 )
-_CREDENTIALS = re.compile(
+_CREDENTIALS = lazy(
     r"(?i)(?:credentials|creds|login(?=[ :])|zugangsdaten|anmeldedaten|identifiants|credenciales|凭据|認証情報)"
 )
 _VALUE = r"[!#-&*-;=?-Z^_a-z~]{6,64}"
 _OPEN = r"(?:\\{0,3}[\"'`´‘“«「『*]){0,3}"
 _GIVES = r"(?:is|was|are|be|to|as|lautet|ist|war|heißt|auf|zu|als|est|sera|en|es|era|será|a|é)"
 _NOW = r"(?:[ \t]{0,2}(?:now|jetzt|nun|ahora|maintenant)(?!\w))?"
-_LINK = re.compile(
+_LINK = lazy(
     r"[\"'`*»”]{0,3}(?:"
     # Words, then a linking word: "for the database is", "für die Datenbank lautet", "de la base est".
     r"(?:[ \t]{1,3}[\w'’-]{1,20}){0,6}?"
@@ -43,13 +44,13 @@ _LINK = re.compile(
     r"|[^!-~\n]{1,14})"
     rf"{_OPEN}({_VALUE})"
 )
-_BESIDE = re.compile(rf"[ \t]{{1,3}}{_OPEN}({_VALUE})")
-_BESIDE_AFTER = re.compile(
+_BESIDE = lazy(rf"[ \t]{{1,3}}{_OPEN}({_VALUE})")
+_BESIDE_AFTER = lazy(
     r"(?i)(?:with|and|using|use|by|via|mit|und|avec|et|con|y|usa|以|用)"
     r"(?:[ \t]{1,2}(?:the|an?|this|its|my|dem|das|der|le|la|el|este))?[ \t]{0,2}(?:mot de |[\w-]{1,15}[ \t])?$"
     r"|[,/;:(]{1}[ \t]{0,2}$"
 )
-_USER_AND_PASSWORD = re.compile(
+_USER_AND_PASSWORD = lazy(
     r"[\"'`*]{0,3}(?:[ \t]{1,3}[\w'’-]{1,20}){0,5}?"
     r"(?:[ \t]{1,3}(?:are|is|sind|sont|son)[ \t]{0,2}:?[ \t]{1,3}|[ \t]{0,3}[:：=は是][ \t]{0,4})"
     rf"{_OPEN}[\w.@+-]{{2,40}}{_OPEN}[ \t]{{0,3}}(?:/|:|,|，|、|\||and|und|et|y|和)[ \t]{{0,3}}{_OPEN}({_VALUE})"
@@ -65,20 +66,20 @@ _MAX_BETWEEN = 4
 _END = ".,;:?*_"
 _PROSE_REACH = 130
 _BEARER = "[redacted:bearer-token]"
-_SCHEME = re.compile(r"(?i)(bearer|basic)([ \t]{1,8})([A-Za-z0-9._~+/-]{6,8000}={0,2})")
-_AUTHORIZATION = re.compile(
+_SCHEME = lazy(r"(?i)(bearer|basic)([ \t]{1,8})([A-Za-z0-9._~+/-]{6,8000}={0,2})")
+_AUTHORIZATION = lazy(
     r"(?i)(authorization\\{0,3}[\"']?\]?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}[\"']?)"
     r"(?:([a-z][a-z0-9-]{1,20})[ \t]{1,4})?([^\s\"'`\\,;<>(){}\[\]]{6,8000}+)(?![(\[{])"
 )
-_SCOPE_BEFORE = re.compile(r"::\w{0,40}$")
+_SCOPE_BEFORE = lazy(r"::\w{0,40}$")
 _KNOWN_SCHEMES = ("bearer", "token", "apikey", "key", "ssws", "geniekey", "aws4-hmac-sha256", "splunk", "oauth")
-_COOKIE = re.compile(
+_COOKIE = lazy(
     r"(?i)(cookies?\\{0,3}[\"']?\]?[ \t]{0,2}[:= ][ \t]{0,2}\\{0,3}[\"']?)"
     r"((?:[\w.-]{1,80}=[^\s;,\"'\\]{0,4096}(?:;[ \t]?)?(?:(?:secure|httponly)(?:;[ \t]?)?){0,2}){1,50})"
 )
-_COOKIE_PAIR = re.compile(r"([\w.-]{1,80})=([^\s;,\"'\\]{6,4096})")
+_COOKIE_PAIR = lazy(r"([\w.-]{1,80})=([^\s;,\"'\\]{6,4096})")
 _COOKIE_ATTRIBUTES = ("expires", "max-age", "path", "domain", "samesite", "version", "priority")
-_SESSION_NAME = re.compile(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|key|secret|remember")
+_SESSION_NAME = lazy(r"(?i)sess|sid|auth|token|csrf|xsrf|jwt|key|secret|remember")
 Secret = tuple[int, int, str]
 """Start and end of a secret, and the mark that replaces the secret."""
 
@@ -101,32 +102,30 @@ _CONSTRUCTOR = (
     r"[<>\w]{0,10}\({1,2}){1,3}"
 )
 # `: TYPE = CONSTRUCTOR("VALUE")`; type and constructor are optional.
-_TYPED = re.compile(
+_TYPED = lazy(
     rf"(?:{_QUOTE})?[\]}}]{{0,2}}(?:[ \t]{{0,2}}:[ \t]{{0,2}}[&\w'<>\[\]?.: |]{{1,40}}?)?"
     rf"[ \t]{{0,4}}(?::=|=>|=|:)[ \t]{{0,4}}(?:new[ \t])?(?:{_CONSTRUCTOR})?[bru]?{_QUOTE}({_TEXT})(?={_QUOTE})"
 )
-_CALLED = re.compile(rf"\w{{0,14}}(?:::new|\.new|::from|\.of)?\({{1,2}}[bru]?{_QUOTE}({_TEXT})(?={_QUOTE})")
-_CALLED_BEFORE = re.compile(
-    r"(?i)(?:[.>:]|set_?|with_?|use_?|add_?)(?:\w{0,20}_)?\w{0,12}$|(?<![\w.])new[ \t]\w{0,20}$"
-)
-_PERL = re.compile(r"[\"']?[}\]]?[ \t]{0,4}(?:=>|=)[ \t]{0,4}qq?[({\[|!/]([^\s(){}\[\]|!/]{4,100})")
+_CALLED = lazy(rf"\w{{0,14}}(?:::new|\.new|::from|\.of)?\({{1,2}}[bru]?{_QUOTE}({_TEXT})(?={_QUOTE})")
+_CALLED_BEFORE = lazy(r"(?i)(?:[.>:]|set_?|with_?|use_?|add_?)(?:\w{0,20}_)?\w{0,12}$|(?<![\w.])new[ \t]\w{0,20}$")
+_PERL = lazy(r"[\"']?[}\]]?[ \t]{0,4}(?:=>|=)[ \t]{0,4}qq?[({\[|!/]([^\s(){}\[\]|!/]{4,100})")
 _FILL = (
     r"(?:fill|type|send_keys|sendKeys|set_value|setValue|press_?[sS]equentially|enterText|typeText|type_text|input_text"
     r"|fill_in)"
 )
-_FILLED = re.compile(
+_FILLED = lazy(
     rf"[\w -]{{0,20}}/?i?(?:{_QUOTE})?[\]}})\"'`]{{0,4}}"
     rf"(?:[^\n;\"'`]{{0,60}}?(?:\.{_FILL}\([ \t\n]{{0,8}}|value:[ \t]{{0,2}})"
     rf"|,[ \t\n]{{0,8}}(?:with:?[ \t]{{0,2}}=?>?[ \t]{{0,2}})?){_QUOTE}([^\"'`\n\\]{{4,200}})"
 )
-_FILL_BEFORE = re.compile(
+_FILL_BEFORE = lazy(
     rf"(?i:{_FILL}|select|change|find\w{{0,16}}|locator|get\w{{0,20}}|query\w{{0,12}}|\$)[ (][^\n;]{{0,80}}$"
 )
-_SENT = re.compile(
+_SENT = lazy(
     r"assword[^\n]{0,20}(?:\n[^\n]{0,80}?)?(?:send|sendline|send_line|exp_send|write)\b[ \t(]{0,3}"
     rf"(?:-[a-z][ \t])?(?:--[ \t])?(?:{_QUOTE})?([^\s\"'\\]{{4,100}})"
 )
-_BLOCK = re.compile(
+_BLOCK = lazy(
     rf"[\"']?[ \t]{{0,2}}:[ \t]{{0,4}}([|>][+-]?\d?)?[ \t]{{0,4}}\r?\n(?:{LINE_PREFIX}|- )?[ \t]{{1,40}}"
     r"[\"']?([^\s\"'\\]{4,300}(?<!:))[\"']?[ \t]{0,4}(?=[\n\"'<\\]|$)"
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.prefilter import compiled
 from claude_mem_lite.safety.secret_values import (
     has_digit_and_letter,
@@ -21,7 +22,7 @@ from claude_mem_lite.safety.secret_values import (
 
 MARK = "[redacted:secret]"
 _TABLE = Path(__file__).with_name("positional_secrets.toml")
-_URL_PLACEHOLDER = re.compile(
+_URL_PLACEHOLDER = lazy(
     r"(?i)\$[{(]|\$\w+$|[<{]|%[(s]|\[redacted|[x*.]+$|\d{1,5}/|(?:pass|password|passwd|pwd|secret|token|xyz)$"
 )
 
@@ -43,7 +44,7 @@ _PARTS = {
     "<no_port>": r"(?!\d{1,5}(?::\d{1,5})?(?:[\s\"']|$))",
 }
 # The first letter comes before its lookbehind: `re` finds a literal ten times as fast as a position.
-_LITERAL_START = re.compile(r"<start>(\w)")
+_LITERAL_START = lazy(r"<start>(\w)")
 
 
 def _is_no_placeholder(value: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.safety.named_secrets import is_secret_member, is_secret_name, small, without_named, words_in
 from claude_mem_lite.safety.positional_secrets import MARK, Spot, spots
@@ -40,12 +41,12 @@ _PROMPTS = "$#>%"
 _KEYS, _JWTS, _REVEALING, _FIRST_RULE = 0, 1, 2, 3
 _MIN_LENGTH = 8
 # Colours hide a token found by `grep`, and are removed later on.
-_INVISIBLE = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+(?=[!-~！-～])")
+_INVISIBLE = lazy(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+(?=[!-~！-～])")
 # Full-width letters, digits and signs of tokens, at an offset of 0xFEE0.
-_WIDE = re.compile("[０-９Ａ-Ｚａ-ｚ]")
-_RUN = re.compile(r"[!-~０-９Ａ-Ｚａ-ｚ＿－．]+")
+_WIDE = lazy("[０-９Ａ-Ｚａ-ｚ]")
+_RUN = lazy(r"[!-~０-９Ａ-Ｚａ-ｚ＿－．]+")
 _TO_NARROW = {ord(wide): ord(wide) - 0xFEE0 for wide in map(chr, range(0xFF01, 0xFF5F))}
-_COLOURS = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_COLOURS = lazy(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)

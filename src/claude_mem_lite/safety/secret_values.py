@@ -7,7 +7,9 @@ import binascii
 import re
 from itertools import islice
 
-_PLACEHOLDER = re.compile(
+from claude_mem_lite.lazy_regex import lazy
+
+_PLACEHOLDER = lazy(
     r"(?i)(?:\[(?:redacted|private)|\$(?:\{|\(|\d(?!\w)|[a-z_]\w*(?:$|[^\w!#$%^*+~=?]))|%(?:\(|\{|[sd]$|\w+%$)"
     r"|\{\{|\{[^{}]*\}?$|#\{|\[[\w -]*\]$|\[(?:0-9|a-z|\^)"
     r"|<[^<>]*>$|[@&*!:]{1,2}[a-z_.]+$|-{1,2}[a-z_-]+$|\.{3}|…|[*x•_.#-]+$"
@@ -20,49 +22,47 @@ _PLACEHOLDER = re.compile(
     r"|process\.env|import\.meta|os\.environ|os\.getenv|env\.|env\[|getenv|settings\.|config\.|self\.|this\."
     r"|secrets\.|vars\.|vault:|ref:|file:|arn:|op://|https?://)"
 )
-_CODE_NAME = re.compile(r"[A-Za-z_]+(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)*[!?]?$")
-_CODE_START = re.compile(r"[A-Za-z_$@&*!][\w.$:>?!-]*[(\[{]|[(\[{/]|\.{1,2}/|~/|[A-Z]:[\\/]")
-_AFTER_BRACKET = re.compile(r"[)\]}]\w")
-_PATH_LIKE = re.compile(
-    r"(?:\.{0,2}|~)/[\w./@+-]+$|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}$|[a-z0-9_-]+(?:/[a-z0-9._-]+){2,}$"
-)
+_CODE_NAME = lazy(r"[A-Za-z_]+(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)*[!?]?$")
+_CODE_START = lazy(r"[A-Za-z_$@&*!][\w.$:>?!-]*[(\[{]|[(\[{/]|\.{1,2}/|~/|[A-Z]:[\\/]")
+_AFTER_BRACKET = lazy(r"[)\]}]\w")
+_PATH_LIKE = lazy(r"(?:\.{0,2}|~)/[\w./@+-]+$|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}$|[a-z0-9_-]+(?:/[a-z0-9._-]+){2,}$")
 # Words of a path are shorter.
-_BASE64 = re.compile(r"(?=[A-Za-z0-9+/]*[A-Za-z0-9+]{10})[A-Za-z0-9+/]{30,}={0,2}$")
-_CLOSER = re.compile(r"[)\]}](?!\w)")
+_BASE64 = lazy(r"(?=[A-Za-z0-9+/]*[A-Za-z0-9+]{10})[A-Za-z0-9+/]{30,}={0,2}$")
+_CLOSER = lazy(r"[)\]}](?!\w)")
 _MAX_BRACKETS = 8
-_NEXT_MEMBER = re.compile(r"[,;&](?=[A-Za-z_][\w.-]{0,40}[=:])|&&|&amp;|;;")
-_SENTENCE_WORD = re.compile(
+_NEXT_MEMBER = lazy(r"[,;&](?=[A-Za-z_][\w.-]{0,40}[=:])|&&|&amp;|;;")
+_SENTENCE_WORD = lazy(
     r"(?i)\b(?:an?|the|your|my|is|are|was|must|be|of|to|for|in|on|at|and|or|not|no|with|from|please|enter|new|old"
     r"|current|password|passwort|passphrase|secret|token|required|invalid|incorrect|wrong|here|if|when|this|that|it"
     r"|least|characters?|field|user|username|cannot|should|will|can|has|have|do|does|use|used|set|type|confirm)\b"
 )
-_TECHNICAL = re.compile(
+_TECHNICAL = lazy(
     r"(?i)(?:sha|md|base|argon|pbkdf|scrypt|bcrypt|utf|aes|rsa|hs|rs|es|ed|oauth|http|v|x)[-_]?\d{1,4}(?:[.-][\w.-]*|[a-z]{0,3})$|\d{1,3}[-–]?[a-z-]+$"
     r"|[a-z]+(?:[-/'’][a-z]+)+$"
 )
 # Constant or state about secrets: FORCE_CHANGE_PASSWORD, no-password-required.
-_ABOUT = re.compile(
+_ABOUT = lazy(
     r"(?=[A-Za-z_ -]*(?i:pass|secret|token|key|credential))(?:[A-Z]+(?:_[A-Z]+)+|[a-z]+(?:[_ -][a-z]+)+|[A-Z_]+)$"
 )
-_TEMPLATE = re.compile(r"\{[\w.()\[\]]{1,60}\}")
+_TEMPLATE = lazy(r"\{[\w.()\[\]]{1,60}\}")
 # Capitals, small letters and digits in random order: at most eight small letters in a row.
-_RANDOM = re.compile(r"[A-Za-z0-9+/_.~-]++={0,2}$")
-_NO_RANDOM = re.compile(r"[a-z]{9}|([A-Za-z0-9+/_.~-])\1{4}")
-_NOT_RANDOM = re.compile(r"(?i)sha\d{1,3}[-:]|[\w-]+(?:\.[\w-]+)+\.?$|(?:[\w.-]+/){2,}[\w.-]*$|\d{4}-\d\d-\d\d")
+_RANDOM = lazy(r"[A-Za-z0-9+/_.~-]++={0,2}$")
+_NO_RANDOM = lazy(r"[a-z]{9}|([A-Za-z0-9+/_.~-])\1{4}")
+_NOT_RANDOM = lazy(r"(?i)sha\d{1,3}[-:]|[\w-]+(?:\.[\w-]+)+\.?$|(?:[\w.-]+/){2,}[\w.-]*$|\d{4}-\d\d-\d\d")
 _MAX_OF_RANDOM = 200
-_STATE = re.compile(
+_STATE = lazy(
     r"(?i)(?:wrong|incorrect|correct|right|invalid|valid|missing|empty|blank|weak|strong|short|longer|shorter|different"
     r"|secret|secure|unknown|broken|hidden|public|private|below|above|there|always|never|really|getting|forgotten|stolen"
     r"|hash|plaintext|encrypted|plain|\w+(?:ed|ing|able|ible|ly))$"
 )
-_WORDY = re.compile(r"[A-Za-z]*[a-z]{3,}\d{0,2}$|[a-z]+(?:[_-][a-z0-9]+)+$|v?\d[\d.,:%-]*[a-z]{0,3}$")
+_WORDY = lazy(r"[A-Za-z]*[a-z]{3,}\d{0,2}$|[a-z]+(?:[_-][a-z0-9]+)+$|v?\d[\d.,:%-]*[a-z]{0,3}$")
 
 
-_DIGIT = re.compile(r"\d")
-_LETTER = re.compile(r"[^\W\d_]")
-_CAPITALS = re.compile(r"[A-Z]+")
-_SYMBOL = re.compile(r"(?<=\w)[!@#$%^&*+=~](?=\w|$)")
-_NO_PASSWORD = re.compile(
+_DIGIT = lazy(r"\d")
+_LETTER = lazy(r"[^\W\d_]")
+_CAPITALS = lazy(r"[A-Z]+")
+_SYMBOL = lazy(r"(?<=\w)[!@#$%^&*+=~](?=\w|$)")
+_NO_PASSWORD = lazy(
     r"(?i)(?:sha|md|base|argon|pbkdf|scrypt|bcrypt|utf|aes|rsa|hs|rs|es|ed|oauth|http|ipv|x|h|s|k|p|v|w)[-_]?\d{1,5}(?:[._/-][\w./-]*|[a-z]{0,4})$"
     r"|[#@]\S*$|\d[\d.,:/%x-]*-?[a-z]{0,12}$|v?\d+(?:\.\d+)+\S*$|\d{4}-\d\d\S*$|\S+@[\w-]+\.\w\S*$|\w+://|--?[a-z]"
     r"|[\w./-]+\.(?:[a-z]{1,5}|py3|mp[34]|h5|s3|7z)(?::\d+(?:[-:]\d+)?)?$|[a-z]\w*(?:\.\w+)+(?:\(|$)|\w+[(\[{]|[a-z]+(?:[_-][a-z]+)*[_-]?\d$"
@@ -73,21 +73,21 @@ _NO_PASSWORD = re.compile(
 MAX_JUDGED = 120
 FoundSecret = tuple[int, str] | None
 """Start and text of a secret."""
-_WORD = re.compile(r"(?![a-z-]*pass)[a-z]{6,40}(?:-[a-z]{2,20}){0,5}$")
-_LINE_BEFORE = re.compile(r"(?:\s{0,6}\d{1,6}[→:\t] ?|[+-])?(?:export |set |# ?)?[\w.-]{0,60}$")
-_MEMBER_BEFORE = re.compile(r"(?:\s{0,6}\d{1,6}[→\t])?[+-]?[ \t]{0,40}(?:- )?[\w.-]{0,60}$")
-_FLAG_OR_QUERY = re.compile(r"(?:(?<![\w-])--?|[?&])[\w.-]{0,40}$")
+_WORD = lazy(r"(?![a-z-]*pass)[a-z]{6,40}(?:-[a-z]{2,20}){0,5}$")
+_LINE_BEFORE = lazy(r"(?:\s{0,6}\d{1,6}[→:\t] ?|[+-])?(?:export |set |# ?)?[\w.-]{0,60}$")
+_MEMBER_BEFORE = lazy(r"(?:\s{0,6}\d{1,6}[→\t])?[+-]?[ \t]{0,40}(?:- )?[\w.-]{0,60}$")
+_FLAG_OR_QUERY = lazy(r"(?:(?<![\w-])--?|[?&])[\w.-]{0,40}$")
 # Not the arguments of a call.
-_CONNECTION = re.compile(
+_CONNECTION = lazy(
     r"(?i)\b(?:host|hostaddr|server|data source|user id|uid|username|user|dbname|database)=[^(,]{0,200}$"
 )
-_SECTION = re.compile(r"(?m)(?:^(?:[+-]|\s{0,6}\d{1,6}[→\t])?|[\"'])\[[\w .:\"-]{1,60}\]\s*$")
+_SECTION = lazy(r"(?m)(?:^(?:[+-]|\s{0,6}\d{1,6}[→\t])?|[\"'])\[[\w .:\"-]{1,60}\]\s*$")
 # Reach of the search: a text of one line must not be searched again for each of its words.
 _NEAR = 400
 _FLAG_REACH = 45
 _CONNECTION_REACH = 200
-_OTHER_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]{0,40}(?:[ =]|$)")
-_FLAG_END = re.compile(r"[\"']?[ \t]{0,8}(?:$|[\n|;&\\)]|--?[A-Za-z])")
+_OTHER_FLAG = lazy(r"(?<![\w-])--?[A-Za-z][\w-]{0,40}(?:[ =]|$)")
+_FLAG_END = lazy(r"[\"']?[ \t]{0,8}(?:$|[\n|;&\\)]|--?[A-Za-z])")
 
 
 def is_placeholder(value: str) -> bool:

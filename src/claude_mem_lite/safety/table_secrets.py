@@ -2,19 +2,19 @@
 
 Called by `named_secrets` once for a text; each line is read at most twice."""
 
-import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.secret_values import is_made_up, looks_real
 from claude_mem_lite.safety.unescaped_view import body_of_line
 
 _SEPARATORS = ("|", "\t", ",", ";")
-_RULER = re.compile(r"[^\n]{0,60}?[-=+|: ]{3,}$")
-_CELL = re.compile(r"[\w .#/()*-]{1,40}$")
-_STRING_START = re.compile(r"[\"'`<>\\]")
+_RULER = lazy(r"[^\n]{0,60}?[-=+|: ]{3,}$")
+_CELL = lazy(r"[\w .#/()*-]{1,40}$")
+_STRING_START = lazy(r"[\"'`<>\\]")
 _AROUND = " \t\"'`*\\"
-_VALUE = re.compile(r"[^\s\"'`<>\\|]{4,300}")
+_VALUE = lazy(r"[^\s\"'`<>\\|]{4,300}")
 _MAX_ROWS = 5_000
 _MAX_LINE = 2_000
 Span = tuple[int, int]

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.prefilter import compiled
 from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_mixed_up
 
 # Start of a token: not inside a word, but behind an escape ("\nghp_…" in a string that holds JSON, %3D, \u003d).
 _EDGES = (r"(?<![A-Za-z0-9_]{})", r"(?<=\\[nrt]{})", r"(?<=%[0-9A-F][0-9A-F]{})", r"(?<=\\u00[0-9a-f][0-9a-f]{})")
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_EDGE = re.compile(r"<edge(?: ([^>]+))?>")
+_EDGE = lazy(r"<edge(?: ([^>]+))?>")
 _TABLE = Path(__file__).with_name("token_formats.toml")
 Test = Callable[[str], bool]
 
@@ -138,19 +139,19 @@ _TESTS: Mapping[str, Test] = {
 
 _MARK = "[redacted:private-key]"
 _NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
-_BEGIN_KEY = re.compile(rf"-----BEGIN {_NAME}-----|---- BEGIN {_NAME} ----")
-_END_KEY = re.compile(rf"-----END {_NAME}-----|---- END {_NAME} ----")
-_KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{20,}")
+_BEGIN_KEY = lazy(rf"-----BEGIN {_NAME}-----|---- BEGIN {_NAME} ----")
+_END_KEY = lazy(rf"-----END {_NAME}-----|---- END {_NAME} ----")
+_KEY_BODY = lazy(r"[A-Za-z0-9+/=]{20,}")
 # The next line of a key, behind the prefix of a listing, a log, a search or an escape.
-_KEY_LINE = re.compile(r"[^\x00]{0,100}?(?<![A-Za-z0-9+/])([A-Za-z0-9+/]{16,}+={0,2})")
-_KEY_HEADER = re.compile(r"[^\x00]{0,100}?(?:Proc-Type|DEK-Info|Version|Comment): ?[^\r\n\\]{0,100}")
+_KEY_LINE = lazy(r"[^\x00]{0,100}?(?<![A-Za-z0-9+/])([A-Za-z0-9+/]{16,}+={0,2})")
+_KEY_HEADER = lazy(r"[^\x00]{0,100}?(?:Proc-Type|DEK-Info|Version|Comment): ?[^\r\n\\]{0,100}")
 _MAX_HEADERS = 4
 _WHOLE_LINE = 48
-_KEY_END = re.compile(r"(?:[\r\n\x1e]|\\{1,15}[rn]){1,4}[ \t\d→+|>\"',-]{0,12}[A-Za-z0-9+/]{1,15}={0,2}(?![\w+/(.:=-])")
-_TAIL_LINE = re.compile(r"[ \t\d→+|\"',-]{0,12}([A-Za-z0-9+/=]+)[ \t\"',]*|[ \t\d→+|\"',-]{0,12}")
+_KEY_END = lazy(r"(?:[\r\n\x1e]|\\{1,15}[rn]){1,4}[ \t\d→+|>\"',-]{0,12}[A-Za-z0-9+/]{1,15}={0,2}(?![\w+/(.:=-])")
+_TAIL_LINE = lazy(r"[ \t\d→+|\"',-]{0,12}([A-Za-z0-9+/=]+)[ \t\"',]*|[ \t\d→+|\"',-]{0,12}")
 _SHORT_LINES = 6  # with the breaks between them
-_CUT_LINE = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}+={0,2}$")
-_LINE_BREAKS = re.compile(r"((?:\r|\n|\\r|\\n|\x1e)+)")
+_CUT_LINE = lazy(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}+={0,2}$")
+_LINE_BREAKS = lazy(r"((?:\r|\n|\\r|\\n|\x1e)+)")
 _MAX_KEY_LENGTH = 64_000
 
 # Beginnings of key bodies without a BEGIN line: PKCS#8 of RSA and of curves, PKCS#1, SEC 1, OpenSSH.
@@ -173,8 +174,8 @@ KEY_SIGNS = (
 )  # fmt: skip
 JWT_SIGNS = ("eyJ",)
 
-_JWT_EDGE = re.compile(edge())
-_JWT = re.compile(r"([A-Za-z0-9_-]{11,}+)((?:\.[A-Za-z0-9_-]*+){2,4})?")
+_JWT_EDGE = lazy(edge())
+_JWT = lazy(r"([A-Za-z0-9_-]{11,}+)((?:\.[A-Za-z0-9_-]*+){2,4})?")
 
 
 def without_keys(text: str) -> str:

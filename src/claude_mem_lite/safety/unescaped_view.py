@@ -4,7 +4,9 @@ JSON and HTML. Called by `named_secrets`."""
 import re
 from bisect import bisect_right
 
-_ESCAPE = re.compile(
+from claude_mem_lite.lazy_regex import lazy
+
+_ESCAPE = lazy(
     # Each alternative begins with a literal: `re` finds literals five times as fast.
     r"\\\\{0,7}(?:u(?P<hex>[0-9a-fA-F]{4})|(?P<end>r\\{1,8}n|[nr])|(?P<tab>t))"
     # Fewer backslashes before a quote may belong to the value, and are known to the rules.
@@ -18,7 +20,7 @@ LINE_PREFIX = (
     r"(?:\s{0,6}\d{1,6}[→\t]|[+>] ?|- (?=\S)|\d{4}-\d\d-\d\d\S{0,20}[^\n|,;\t]{0,40}?: "
     r"|[\w./-]{1,80}:\d{1,6}[:-]|[\w.-]{1,30}[-_]\d{1,3} {1,4}\|(?= ))"
 )
-_LINE_PREFIX = re.compile(LINE_PREFIX)
+_LINE_PREFIX = lazy(LINE_PREFIX)
 
 
 def body_of_line(text: str, start: int, end: int) -> int:

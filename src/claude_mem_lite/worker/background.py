@@ -7,21 +7,22 @@ import gc
 import logging
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from claude_mem_lite.code.freshness.time_budget import ScanThrottle
 from claude_mem_lite.db.connection import atomic, empty_log
-from claude_mem_lite.experiment import session_outcomes
 from claude_mem_lite.inbox.journal import Journal
 from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
-from claude_mem_lite.knowledge import outcomes
 from claude_mem_lite.store import receipts, sessions
-from claude_mem_lite.worker.guards.jobs import GuardJobs
-from claude_mem_lite.worker.guards.replays import GuardReplays
+from claude_mem_lite.store.experiment import outcomes as session_outcomes
 from claude_mem_lite.worker.services import Services
+
+if TYPE_CHECKING:
+    from claude_mem_lite.worker.guards.jobs import GuardJobs
+    from claude_mem_lite.worker.guards.replays import GuardReplays
 
 EVERY_S = 600.0
 KEEP_RECEIPTS_DAYS = 180
@@ -33,9 +34,14 @@ def tidy(queue: Queue, db: sqlite3.Connection, now: datetime, backed_up: int | N
     interrupted."""
     quiet_since = now - timedelta(seconds=QUIET_TURN_S)
     for session in sessions.quiet(db, quiet_since):
+        from claude_mem_lite.knowledge import outcomes  # late: see `worker/loading.py`
+
         # First: after a crash the session is still open, and its events, needed for judging, are in the inbox.
         outcomes.judge(db, queue, session)
-    session_outcomes.judge_quiet(db, queue, quiet_since)
+    for session in session_outcomes.without(db, quiet_since):
+        from claude_mem_lite.experiment.session_outcomes import judge  # late: see `worker/loading.py`
+
+        judge(db, queue, session)
     with atomic(db):
         interrupted = sessions.interrupt_quiet(db, quiet_since)
         dropped = receipts.trim(db, now - timedelta(days=KEEP_RECEIPTS_DAYS))
@@ -170,13 +176,13 @@ class GuardStep:
     """Guards of memories that were stored before guards existed, and replays of new guards over past calls."""
 
     services: Services
-    jobs: GuardJobs
-    replays: GuardReplays
+    jobs: "Callable[[], GuardJobs]"
+    replays: "Callable[[], GuardReplays]"
 
     def run(self) -> float | None:
         if self.services.settings.problem:
             return None
-        return 0.0 if self.jobs.follow_memories() else self.replays.run()
+        return 0.0 if self.jobs().follow_memories() else self.replays().run()
 
 
 @dataclass(frozen=True, slots=True)

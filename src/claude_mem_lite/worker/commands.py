@@ -38,7 +38,7 @@ from claude_mem_lite.store import lesson_candidates, memories, model_calls, sess
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.store.projects import lookup, marks, rows
-from claude_mem_lite.worker import project_commands, turn_job
+from claude_mem_lite.worker import project_commands, session_job
 
 AMENDING = ("edit", "pin", "confirm", "retire", "reinstate", "supersede", "approve")
 FORGETTING = ("forget", "drop")
@@ -182,7 +182,7 @@ def _location(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
     """Return the location of the user, or of the named project."""
     if project := text(payload.get("project")):
         return lookup.location_of(db, marks.current_id(db, project))
-    where = turn_job.locate_event(name, text(payload.get("cwd")), queue, db, now)
+    where = session_job.locate_event(name, text(payload.get("cwd")), queue, db, now)
     if not event_history.findings_of(queue, name):
         event_history.note_findings(queue, name, where.found)
     return where.location

@@ -1,12 +1,14 @@
 """Composition root: opens the databases, and builds services and job loop on top of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from claude_mem_lite.code.freshness.scanner import StalenessScanner
 from claude_mem_lite.code.freshness.time_budget import ScanThrottle
-from claude_mem_lite.compress.model.provider_setup import make_provider
+from claude_mem_lite.config import Config
 from claude_mem_lite.db import change_counter, open_files
 from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.db.connection import Counting, Watched, open_for_writing, open_to_hold
@@ -18,13 +20,12 @@ from claude_mem_lite.embed.embedder import shared_table
 from claude_mem_lite.inbox.journal import Journal
 from claude_mem_lite.inbox.model_queue import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.knowledge.code_links import tie
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.knowledge.project_facts import ProjectFactSync
 from claude_mem_lite.limits import LIMITS, Limits
 from claude_mem_lite.models import Location, Memory
 from claude_mem_lite.paths import Home
-from claude_mem_lite.providers import Embedder
+from claude_mem_lite.providers import Embedder, Provider
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.search.vector_index import VectorIndex
@@ -37,8 +38,7 @@ from claude_mem_lite.worker.background import GuardStep, background_steps
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ContextRenderer
 from claude_mem_lite.worker.event_intake import EventIntake, Intake
-from claude_mem_lite.worker.guards.jobs import GuardJobs
-from claude_mem_lite.worker.guards.replays import GuardReplays
+from claude_mem_lite.worker.loading import LoadingStep
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider, ModelScheduler
 from claude_mem_lite.worker.pass_progress import PassProgress
@@ -57,12 +57,25 @@ from claude_mem_lite.worker.team.scheduler import TeamSync
 from claude_mem_lite.worker.unit_jobs import CommandJob, UnitJobs
 from claude_mem_lite.worker.write_thread import CommandQueue, WriteThread
 
+if TYPE_CHECKING:
+    from claude_mem_lite.worker.guards.jobs import GuardJobs
+    from claude_mem_lite.worker.guards.replays import GuardReplays
+
+
+def configured_provider(config: Config, home: Home, environment: Mapping[str, str]) -> Provider | None:
+    """Return the configured provider, None for rules, which need none of the clients of models."""
+    if config.provider == "rules":
+        return None
+    from claude_mem_lite.compress.model.provider_setup import make_provider
+
+    return make_provider(config, home, environment)
+
 
 @contextmanager
 def open_loop(
     home: Home,
     clock: Clock = utc_now,
-    make_provider: MakeProvider = make_provider,
+    make_provider: MakeProvider = configured_provider,
     embedder: Embedder | None = None,
     limits: Limits = LIMITS,
     package: Package | None = None,
@@ -177,13 +190,25 @@ def _make_loop(
 
     def link(memory: Memory, location: Location, folder: str) -> Memory:
         """Link a memory that was stated in a folder to the code that its text names, where the code may be read."""
+        from claude_mem_lite.knowledge.code_links import tie  # late: see `worker/loading.py`
+
         deadline = Deadline.after(limits.link_s)
         return tie(scanner.cache, memory, location, folder, deadline) if scanner.may_read(location) else memory
 
-    guard_jobs = GuardJobs(home, queue, memory_db, clock)
+    @cache
+    def guard_jobs() -> "GuardJobs":
+        from claude_mem_lite.worker.guards.jobs import GuardJobs
+
+        return GuardJobs(home, queue, memory_db, clock)
+
+    @cache
+    def replays() -> "GuardReplays":
+        from claude_mem_lite.worker.guards.replays import GuardReplays
+
+        return GuardReplays(home, queue, memory_db, clock, settings)
+
     facts = ProjectFactSync(memory_db, clock, settings.excludes)
     command_job = CommandJob(services, queue, memory_db, model_turns, facts, link, vectors, guard_jobs)
     jobs = UnitJobs(services, queue, memory_db, command_job, facts, link, guard_jobs)
-    replays = GuardReplays(home, queue, memory_db, clock, settings)
     steps = background_steps(services, queue, journal, memory_db, throttle, GuardStep(services, guard_jobs, replays))
-    return Loop(services, queue, memory_db, jobs, checkpoints, steps)
+    return Loop(services, queue, memory_db, jobs, checkpoints, steps, LoadingStep(activity, package))

@@ -10,11 +10,15 @@ from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.worker import background
 from claude_mem_lite.worker.background import BackgroundStep
+from claude_mem_lite.worker.loading import LoadingStep
+from claude_mem_lite.worker.pass_progress import PassRequest
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.shutdown import DamageWatch
 from claude_mem_lite.worker.unit_jobs import UnitJobs
 
 POLL_S = 2.0
+# A hook waits for 1.5 s.
+_FIRST_ANSWER_S = 1.5
 _LARGE_WORK = 8 * 1024 * 1024
 log = logging.getLogger(__name__)
 
@@ -30,6 +34,7 @@ class Loop:
         jobs: UnitJobs,
         checkpoints: Checkpoints,
         steps: Sequence[BackgroundStep],
+        loading: LoadingStep,
     ) -> None:
         self.services = services
         self._queue = queue
@@ -37,6 +42,7 @@ class Loop:
         self._jobs = jobs
         self._checkpoints = checkpoints
         self._steps = steps
+        self._loading = loading
         self._tidied_at = 0.0
 
     def run(self) -> None:
@@ -45,7 +51,9 @@ class Loop:
         try:
             with DamageWatch(services.shutdown.report_damage):
                 while self._may_go_on():
-                    wait_s = self._safely(self._pass, *(partial(self._run_step, step) for step in self._steps))
+                    wait_s = self._safely(
+                        self._pass, self._loading.run, *(partial(self._run_step, step) for step in self._steps)
+                    )
                     services.writes.wait(wait_s)
                     services.passes.note_under_way()  # first: `is_behind` must see the reason of the wake-up
                     services.writes.clear()
@@ -104,7 +112,8 @@ class Loop:
         return POLL_S if failed_with else wait_s
 
     def _run_step(self, step: BackgroundStep) -> float | None:
-        return None if self.services.shutdown.stopping.is_set() else step.run()
+        may_run = self._loading.is_loaded and not self.services.shutdown.stopping.is_set()
+        return step.run() if may_run else None
 
     def _pass(self) -> None:
         """Take events in and process all that is ready; answers to commands and callers come first."""
@@ -117,7 +126,9 @@ class Loop:
         services.writes.run_pending()
         if self._follow_settings():
             services.intake.take_in()
-            self._process_ready(flush=request.flush)
+            changed = self._process_ready(flush=request.flush)
+            self._let_answers_out(request)
+            self._render(changed, flush=request.flush)
             self._maintain()
         services.writes.run_pending()
         self._checkpoints.make_due()
@@ -134,8 +145,15 @@ class Loop:
         self.services.models.configure(self.services.settings.config)
         return True
 
-    def _process_ready(self, *, flush: bool) -> None:
-        """Process all units that are ready, a few at a time, then render the contexts that changed."""
+    def _let_answers_out(self, request: PassRequest) -> None:
+        """Answer the starts of sessions that wait for stored turns. The first answer of a worker is waited for: half of
+        its time would go to this thread."""
+        self.services.passes.note_stored(request)
+        if not self.services.activity.has_answered:
+            self.services.activity.wait_for_answers(_FIRST_ANSWER_S)
+
+    def _process_ready(self, *, flush: bool) -> set[str]:
+        """Process all units that are ready, a few at a time; return the projects whose context changed."""
         services = self.services
         changed: set[str] = set()
         while not services.shutdown.stopping.is_set():
@@ -147,8 +165,11 @@ class Loop:
                 changed |= self._process(units.pop(0))
             if size > _LARGE_WORK:
                 background.give_back_memory()
-        if not services.shutdown.stopping.is_set():
-            services.renderer.render_after_pass(changed | self._jobs.keep_facts(), flush=flush)
+        return changed if services.shutdown.stopping.is_set() else changed | self._jobs.keep_facts()
+
+    def _render(self, changed: set[str], *, flush: bool) -> None:
+        if not self.services.shutdown.stopping.is_set():
+            self.services.renderer.render_after_pass(changed, flush=flush)
 
     def _process(self, unit: list[Row]) -> set[str]:
         self._queue.renew([row.id for row in unit], self.services.clock().timestamp())

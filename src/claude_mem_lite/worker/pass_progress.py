@@ -35,6 +35,7 @@ class PassProgress:
         self._idle = threading.Condition()
         self._asked = 0
         self._answered = 0
+        self._stored = 0
         self._flush = False
         self._is_under_way = True
         shutdown.on_stop(self._notify)
@@ -42,13 +43,24 @@ class PassProgress:
     def wait_until_idle(self, timeout_s: float, *, flush: bool = False) -> bool:
         """Wait for a pass that begins after this call and leaves nothing ready; return False at a timeout or stop."""
         with self._idle:
-            self._asked += 1
-            self._flush = self._flush or flush
-            self._throttle.note_asked(for_all=flush)
-            number = self._asked
-            self._writes.wake()
+            number = self._request(flush=flush)
             self._idle.wait_for(lambda: self._answered >= number or self._shutdown.stopping.is_set(), timeout_s)
             return self._answered >= number
+
+    def wait_until_stored(self, timeout_s: float) -> None:
+        """Wait for a pass that begins after this call until all that was ready is stored, but not for the rendering of
+        contexts and maintenance; end at a timeout or stop."""
+        with self._idle:
+            number = self._request(flush=False)
+            self._idle.wait_for(lambda: self._stored >= number or self._shutdown.stopping.is_set(), timeout_s)
+
+    def _request(self, *, flush: bool) -> int:
+        """Ask for a pass; return the number of the caller."""
+        self._asked += 1
+        self._flush = self._flush or flush
+        self._throttle.note_asked(for_all=flush)
+        self._writes.wake()
+        return self._asked
 
     def is_behind(self, name: str) -> bool:
         """Return whether any event but `name` waits in the spool, or a pass is under way."""
@@ -68,11 +80,18 @@ class PassProgress:
             request, self._flush = PassRequest(self._asked, self._flush), False
             return request
 
+    def note_stored(self, request: PassRequest) -> None:
+        """Answer the callers that wait for stored turns alone."""
+        with self._idle:
+            self._stored = max(self._stored, request.number)
+            self._idle.notify_all()
+
     def note_done(self, request: PassRequest) -> None:
         """Answer the callers of a pass that left nothing ready."""
         with self._idle:
             self._is_under_way = False
             self._answered = max(self._answered, request.number)
+            self._stored = max(self._stored, request.number)
             self._idle.notify_all()
 
     def _notify(self) -> None:

@@ -8,8 +8,8 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import claude_mem_lite
@@ -105,7 +105,33 @@ class Activity:
     """Times of the last request and of the last watcher. Any thread may call."""
 
     def __init__(self) -> None:
-        self._active_at = self._watched_at = time.monotonic()
+        self._began_at = self._active_at = self._watched_at = time.monotonic()
+        self._answers = threading.Condition()
+        self._under_way = 0
+        self.has_answered = False
+        """Set once the start of a session was answered."""
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Note that the start of a session is being answered, for as long as the block lasts."""
+        with self._answers:
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._answers:
+                self._under_way -= 1
+                self.has_answered = True
+                self._answers.notify_all()
+
+    def wait_for_answers(self, timeout_s: float) -> None:
+        """Wait until no start of a session is being answered."""
+        with self._answers:
+            self._answers.wait_for(lambda: not self._under_way, timeout_s)
+
+    def age_s(self) -> float:
+        """Return the time since the start of the worker."""
+        return time.monotonic() - self._began_at
 
     def note_request(self) -> None:
         """Note a request: a reason to stay."""

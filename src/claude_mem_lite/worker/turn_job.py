@@ -1,17 +1,12 @@
-"""Processing of a turn from the inbox: events -> compression -> store. For the job thread.
-
-The place of an event is read from the disk at first processing, and from the inbox at a replay."""
+"""Processing of a turn from the inbox: events -> compression -> store. For the job thread."""
 
 import logging
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from claude_mem_lite.agents.adapters import takes_claude_form
-from claude_mem_lite.agents.claude_code import event_from_payload
-from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.compress.rules.session_handoff import handoff
 from claude_mem_lite.compress.rules.session_summary import headline_worth, summarize
 from claude_mem_lite.compress.rules.turn import fold
@@ -19,70 +14,20 @@ from claude_mem_lite.compress.rules.turn_lessons import is_taught
 from claude_mem_lite.compress.toolcalls.provenance import ForeignText
 from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.errors import PayloadError
-from claude_mem_lite.event_names import time_of
 from claude_mem_lite.experiment import session_outcomes
-from claude_mem_lite.inbox import event_history
-from claude_mem_lite.inbox.erase import erase
+from claude_mem_lite.inbox import event_history, usable_events
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.knowledge import correction_context, handoffs, outcomes, remember, turn_events, user_reverts
 from claude_mem_lite.knowledge.code_links import Tie
 from claude_mem_lite.knowledge.lessons import collection
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
-from claude_mem_lite.models import Draft, Event, JsonObject, Location, Memory, SessionStatus, Turn, text
-from claude_mem_lite.store import receipts, sessions, symbol_changes, tombstones, turns
-from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.store.projects import changes, lookup, marks
+from claude_mem_lite.models import Draft, Event, Location, Memory, SessionStatus, Turn
+from claude_mem_lite.store import sessions, symbol_changes, turns
 from claude_mem_lite.turn_digest import TurnDigest
-from claude_mem_lite.worker.answers import prerendered
+from claude_mem_lite.worker import session_job
 
 _NOTHING_KEPT = "held nothing worth keeping"
-_FORGOTTEN = "it was forgotten"
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """Place of an event, and the findings that the inbox stores."""
-
-    location: Location
-    found: JsonObject
-
-
-def locate_event(name: str, cwd: str, queue: Queue, db: sqlite3.Connection, now: datetime) -> Located:
-    """Return the place of an event; first merge two projects that its folder shows to be the same."""
-    found = event_history.findings_of(queue, name)
-    location = _read(found)
-    if location is None:
-        location = find_location(cwd)
-        identity = lookup.identify(db, location)
-        location = replace(location, project=identity.project)
-        found = {"place": asdict(location), "joins": identity.joins}
-        if identity.joins:
-            event_history.note_findings(queue, name, found)
-    if joins := text(found.get("joins")):
-        changes.join(db, short_id("join", name), joins, location.project, now)
-    return Located(_stored(db, location), found)
-
-
-def recall_location(name: str, cwd: str, queue: Queue, db: sqlite3.Connection) -> Location:
-    """Return the place of an event that was processed before."""
-    location = _read(event_history.findings_of(queue, name))
-    return _stored(db, location) if location is not None else lookup.locate(db, cwd)
-
-
-def _read(found: JsonObject) -> Location | None:
-    given = found.get("place")
-    if not isinstance(given, dict):
-        return None
-    location = Location(**{field.name: text(given.get(field.name)) for field in fields(Location)})
-    return location if location.project else None
-
-
-def _stored(db: sqlite3.Connection, location: Location) -> Location:
-    """Return the place with the current id and name of its project, which may have been merged."""
-    project = marks.current_id(db, location.project)
-    return replace(location, project=project, name=lookup.name_of(db, project) or location.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +49,15 @@ def process(
     likeness: Likeness,
     now: datetime,
 ) -> StoredTurn | None:
-    """Process a unit completely; return the turn, if the unit was a turn. A repetition changes nothing."""
-    kept, skipped = turn_events.sort_events(unit, config)
+    """Process a turn completely; return it, if any event was usable. A repetition changes nothing."""
+    kept, skipped = usable_events.sort_events(unit, config)
     events = list(kept.values())
     stored = None
-    if events and _is_forgotten(events[0], unit[0].name, db):
-        queue.finish([], now.timestamp(), skipped=dict.fromkeys((row.id for row in unit), _FORGOTTEN))
-        erase(queue, turns=[unit[0].name], sessions=[])
+    if events and session_job.is_forgotten(events[0], unit[0].name, db):
+        session_job.skip_forgotten(unit, queue, now)
         return None
-    where = locate_event(unit[0].name, events[0].cwd, queue, db, now) if events else None
-    if where and events[0].kind in ("SessionStart", "PreCompact"):
-        with atomic(db):
-            sessions.touch(db, events[0], _of_then(where.location, events[0]))
-            if events[0].kind == "PreCompact":
-                sessions.mark_compacted(db, events[0].session, events[0].at)
-    elif where:
+    where = session_job.locate_event(unit[0].name, events[0].cwd, queue, db, now) if events else None
+    if where:
         stored = _store_turn(unit[0].name, events, where.location, db, queue, config, link, likeness, now)
         if events[-1].kind in ("SessionEnd", "StopFailure"):
             outcomes.judge(db, queue, events[-1].session)
@@ -129,36 +68,6 @@ def process(
     found = where.found if where else None
     queue.finish([row for row in kept if row not in skipped], now.timestamp(), skipped=skipped, findings=found)
     return stored
-
-
-def record_rendered(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | None, now: datetime) -> None:
-    """Record the receipt of a rendered context, which a hook printed because no answer came in time."""
-    event = _start_event(start) if start is not None else None
-    header = row.parse_payload().get("context")
-    if event is not None and takes_claude_form(event) and isinstance(header, dict):
-        location = recall_location(event.name, event.cwd, queue, db)
-        receipt = prerendered.receipt_of(header, event, location, time_of(row.name))
-        with atomic(db):
-            receipts.add(db, receipt)
-    queue.finish([row.id], now.timestamp())
-
-
-def _is_forgotten(first: Event, key: str, db: sqlite3.Connection) -> bool:
-    """Return whether a turn was forgotten: by its own name, or, for an imported turn, by its session or prompt."""
-    names = (first.session, key, first.prompt_id or "") if first.imported else (key,)
-    return tombstones.is_buried(db, *names)
-
-
-def _start_event(start: Row) -> Event | None:
-    try:
-        return event_from_payload(start.name, start.parse_payload())
-    except PayloadError:
-        return None
-
-
-def _of_then(location: Location, event: Event) -> Location:
-    """Return the location at the time of an event. Imported events name the branch, but not the commit."""
-    return replace(location, branch=event.branch, commit="") if event.imported else location
 
 
 def _store_turn(
@@ -175,13 +84,13 @@ def _store_turn(
     """Compress and store one turn."""
     first, last = events[0], events[-1]
     before = sessions.find(db, first.session)
-    location = _of_then(location, first)
+    location = session_job.location_at(location, first)
     project = before.project if before else location.project
     asked = next((event.prompt for event in events if event.prompt), "")
     earlier = handoffs.events_left_failing(
         events,
         partial(event_history.calls_before, queue.db, key, handoffs.TOOLS),
-        partial(turn_events.read_events, config=config),
+        partial(usable_events.read_events, config=config),
     )
     prompt = asked or turns.last_prompt(db, first.session)
     previous = turns.previous_message(db, first.session, first.at)

@@ -2,29 +2,29 @@
 
 import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from claude_mem_lite.context.prompt.lesson_question import may_save
+from claude_mem_lite.agents.save_permission import may_save
 from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.errors import MemoryLiteError, NotFound, PayloadError
 from claude_mem_lite.event_names import time_of
-from claude_mem_lite.guards import changes
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.model_queue import ModelTurns
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.knowledge import memory_rebuild
-from claude_mem_lite.knowledge.code_links import Tie
 from claude_mem_lite.knowledge.project_facts import ProjectFactSync
 from claude_mem_lite.models import JsonObject, text, texts
 from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store.projects import lookup
-from claude_mem_lite.worker import commands, project_commands, turn_job
+from claude_mem_lite.worker import session_job
 from claude_mem_lite.worker.answers import prerendered
-from claude_mem_lite.worker.guards import jobs as guard_jobs
-from claude_mem_lite.worker.guards.jobs import GuardJobs
 from claude_mem_lite.worker.services import Services
-from claude_mem_lite.worker.turn_job import StoredTurn
+
+if TYPE_CHECKING:
+    from claude_mem_lite.knowledge.code_links import Tie
+    from claude_mem_lite.worker.guards.jobs import GuardJobs
+    from claude_mem_lite.worker.turn_job import StoredTurn
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +39,9 @@ class CommandJob:
         memory_db: sqlite3.Connection,
         model_turns: ModelTurns,
         facts: ProjectFactSync,
-        link: Tie,
+        link: "Tie",
         vectors: VectorIndex,
-        guards: GuardJobs,
+        guards: "Callable[[], GuardJobs]",
     ) -> None:
         self._services = services
         self._queue = queue
@@ -54,6 +54,8 @@ class CommandJob:
 
     def run(self, row: Row) -> None:
         """Execute a command and finish its future. The future stays open while the command is to be tried again."""
+        from claude_mem_lite.worker import commands  # late: see `worker/loading.py`
+
         services, now = self._services, self._services.clock()
         future = services.commands.future_of(row.name)
         payload: JsonObject = {}
@@ -82,10 +84,15 @@ class CommandJob:
         services.commands.remove(row.name)
 
     def _execute(self, name: str, payload: JsonObject, now: datetime) -> list[str]:
+        # Late: see `worker/loading.py`.
+        from claude_mem_lite.guards import changes
+        from claude_mem_lite.knowledge import memory_rebuild
+        from claude_mem_lite.worker import commands, project_commands
+
         services, command = self._services, payload.get("command")
         if command in changes.COMMANDS:
-            result = self._guards.change(name, payload)
-            self._guards.write_files()
+            result = self._guards().change(name, payload)
+            self._guards().write_files()
             return result
         if command == memory_rebuild.COMMAND:
             return self._rebuild_memories(texts(payload.get("turns")), time_of(name))
@@ -100,7 +107,7 @@ class CommandJob:
         queue, turns, db = self._queue, self._model_turns, self._memory_db
         code, likeness = services.scanner.cache, services.likeness
         result = commands.carry_out(name, payload, queue, turns, db, code, self._link, likeness, now)
-        self._guards.follow_memories()
+        self._guards().follow_memories()
         services.models.note_command()
         if command in commands.FORGETTING:
             self._vectors.release()  # the vector index follows new memories, not removed ones
@@ -112,6 +119,8 @@ class CommandJob:
 
     def _rebuild_memories(self, keys: Sequence[str], at: datetime) -> list[str]:
         """Rebuild the memories of turns; contexts follow once no more turns come, as in an import."""
+        from claude_mem_lite.knowledge import memory_rebuild
+
         config, likeness = self._services.settings.config, self._services.likeness
         changed = memory_rebuild.rebuild(self._memory_db, self._queue, keys, config, likeness, at)
         self._services.renderer.postpone(changed)
@@ -129,8 +138,8 @@ class UnitJobs:
         memory_db: sqlite3.Connection,
         command_job: CommandJob,
         facts: ProjectFactSync,
-        link: Tie,
-        guards: GuardJobs,
+        link: "Tie",
+        guards: "Callable[[], GuardJobs]",
     ) -> None:
         self._services = services
         self._queue = queue
@@ -166,32 +175,37 @@ class UnitJobs:
         """Store the project facts of the folders that units named; return the projects that changed."""
         return self._facts.sync_requested()
 
-    def _store(self, unit: list[Row], now: datetime) -> StoredTurn | None:
+    def _store(self, unit: list[Row], now: datetime) -> "StoredTurn | None":
         first, config = unit[0], self._services.settings.config
         if first.event == "Command":
             self._command_job.run(first)
             return None
         if first.event == "Rendered":
-            turn_job.record_rendered(first, self._queue, self._memory_db, self._start_of(first), now)
+            session_job.record_rendered(first, self._queue, self._memory_db, self._start_of(first), now)
             return None
-        if first.event in guard_jobs.NOTES:
-            self._guards.take_note(first, now)
+        if first.event in inbox.GUARD_NOTES:
+            self._guards().take_note(first, now)
             return None
+        if first.event in session_job.SESSION_EVENTS:
+            session_job.process(unit, self._queue, self._memory_db, config, now)
+            return None
+        from claude_mem_lite.worker import turn_job  # late: see `worker/loading.py`
+
         likeness = self._services.likeness
         return turn_job.process(unit, self._queue, self._memory_db, config, self._link, likeness, now)
 
-    def _follow_guards(self, unit: list[Row], stored: StoredTurn) -> None:
+    def _follow_guards(self, unit: list[Row], stored: "StoredTurn") -> None:
         """Bring guards up to date after a turn; an error must not fail the turn, which is stored."""
         try:
-            self._guards.follow_memories()
+            self._guards().follow_memories()
             if stored.is_new and not stored.turn.events[-1].imported:
-                self._guards.follow_turn(unit, stored.turn.project, stored.turn.session)
+                self._guards().follow_turn(unit, stored.turn.project, stored.turn.session)
         except Exception as error:  # the turn is stored; its guards are logged and left as they are
             if is_damage(error):
                 raise
             log.exception("guards failed", extra={"turn": stored.turn.key})
 
-    def _follow_turn(self, stored: StoredTurn) -> set[str]:
+    def _follow_turn(self, stored: "StoredTurn") -> set[str]:
         services, last = self._services, stored.turn.events[-1]
         services.models.enqueue(stored)
         if last.imported:  # the next session start scans the code of imported turns

@@ -14,7 +14,6 @@ from claude_mem_lite.event_names import new_name
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.safety.clean_import import without_private
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.settings import SettingsSource
 from claude_mem_lite.worker.shutdown import Activity, Shutdown
@@ -113,6 +112,8 @@ class CommandQueue:
         """Put a command into the inbox, unless the settings are invalid; the future ends when the command is done."""
         name = new_name("Command", self._clock())
         command: JsonObject = {**payload, "hook_event_name": "Command", "session_id": ""}
+        from claude_mem_lite.safety.clean_import import without_private  # late: no hook sends a command
+
         arrival = spool.read_arrival(name, without_private(command), lambda _: False)
         future: Future[list[str]] = Future()
         problem = self._settings.problem or (arrival.problem if arrival else "")

@@ -1,6 +1,7 @@
 """Lessons in the answer of a model: only what the user said, and only about the sentences that were asked about."""
 
-from claude_mem_lite.compress.model.request import ModelLesson, part_of, read_lessons
+from claude_mem_lite.compress.model.request import part_of, read_lessons
+from claude_mem_lite.compress.model.turn_answer import ModelLesson
 from claude_mem_lite.models import JsonValue
 
 SAID = "No, we keep the commits small here because reviewers read them one by one"

@@ -9,16 +9,17 @@ from pathlib import Path
 
 from claude_mem_lite.code.git.refs import common_folder, find_checkout, folder_identity, read_head
 from claude_mem_lite.code.git.safe_files import read_text
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Location
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.scopes import project_name
 
 _NOWHERE = "unknown"
-_SCP_REMOTE = re.compile(r"^(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
-_URL_REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://(?P<host>[^/\s]+)/(?P<path>.+)$", re.I)
+_SCP_REMOTE = lazy(r"^(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
+_URL_REMOTE = lazy(r"^[a-z][a-z0-9+.-]*://(?P<host>[^/\s]+)/(?P<path>.+)$", re.I)
 _USUAL_PORTS = ("", "22", "80", "443")
 _MAX_NAME_LENGTH = 250
-_SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
+_SECTION = lazy(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
 
 
 def find_location(folder: str) -> Location:

@@ -4,13 +4,13 @@ The logs also have deleted branches: the last commit, and the time of the last w
 repository with reftables shows no branches."""
 
 import os
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from claude_mem_lite.code.git.safe_files import OBJECT_ID, REF, list_folder, open_file, read_tail, read_text
+from claude_mem_lite.lazy_regex import lazy
 
 _MAX_REFS = 20_000
 _MAX_FOLDERS = 5_000
@@ -21,13 +21,13 @@ _MAX_PACKED_KEPT = 4
 _BRANCH_LEADS = (b" refs/heads/", b" refs/remotes/")
 _TAIL_BYTES = 256 * 1024
 _MAX_WORKTREES = 64
-_LINE = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*? (\d{1,12}) [-+]\d{4}\t(.*)")
-_MOVED = re.compile(r"checkout: moving from (\S+) to (\S+)")
-_RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
-_LEFT = re.compile(r"(?:checkout: moving from |Branch: renamed refs/heads/)(\S+) to ")
-_REBASE_BEGUN = re.compile(r"rebase(?: -i)?(?: \(start\))?: checkout ")
-_REBASE_ENDED = re.compile(r"rebase.*: (?:returning to refs/heads/(\S+)|updating HEAD)")
-_MADE = re.compile(r"(?:commit|cherry-pick|revert|am)\b|.*: Merge made by")
+_LINE = lazy(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t]*? (\d{1,12}) [-+]\d{4}\t(.*)")
+_MOVED = lazy(r"checkout: moving from (\S+) to (\S+)")
+_RENAMED = lazy(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+_LEFT = lazy(r"(?:checkout: moving from |Branch: renamed refs/heads/)(\S+) to ")
+_REBASE_BEGUN = lazy(r"rebase(?: -i)?(?: \(start\))?: checkout ")
+_REBASE_ENDED = lazy(r"rebase.*: (?:returning to refs/heads/(\S+)|updating HEAD)")
+_MADE = lazy(r"(?:commit|cherry-pick|revert|am)\b|.*: Merge made by")
 
 
 def read_refs(common: Path, lead: str) -> dict[str, str]:

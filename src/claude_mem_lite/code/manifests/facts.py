@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, get_args
 from claude_mem_lite.code.manifests.manifest_files import MANIFESTS, READMES, ManifestFolder, Table, is_plain_name
 from claude_mem_lite.code.manifests.role import role
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.redact import redact
 
 Purpose = Literal["test", "lint", "format", "build", "run"]
@@ -29,12 +30,12 @@ _COMMAND_NAMES: dict[Purpose, tuple[str, ...]] = {
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _JUSTFILES = ("justfile", "Justfile", ".justfile")
 # For single, truncated lines: see `ManifestFolder.lines`.
-_MAKE_TARGETS = re.compile(r"([\w.-]{1,60}+(?: {1,8}+[\w.-]{1,60}+){0,20}) {0,8}+::?(?![=:])", re.A)
-_JUST_RECIPE = re.compile(r"@?([\w-]{1,60}+)(?: [^:=]{0,150}+)?:(?!=)", re.A)
-_GO_MODULE = re.compile(r"module[ \t]{1,8}+\S")
-_CMAKE_PROJECT = re.compile(r"(?i)[ \t]{0,16}+project[ \t]{0,8}+\(")
-_CMAKE_TESTS = re.compile(r"(?i)[ \t]{0,16}+(?:enable_testing[ \t]{0,8}+\(|include[ \t]{0,8}+\([ \t]{0,8}+CTest)")
-_PROGRAM = re.compile(r"[a-z][a-z0-9_-]{1,30}")
+_MAKE_TARGETS = lazy(r"([\w.-]{1,60}+(?: {1,8}+[\w.-]{1,60}+){0,20}) {0,8}+::?(?![=:])", re.A)
+_JUST_RECIPE = lazy(r"@?([\w-]{1,60}+)(?: [^:=]{0,150}+)?:(?!=)", re.A)
+_GO_MODULE = lazy(r"module[ \t]{1,8}+\S")
+_CMAKE_PROJECT = lazy(r"(?i)[ \t]{0,16}+project[ \t]{0,8}+\(")
+_CMAKE_TESTS = lazy(r"(?i)[ \t]{0,16}+(?:enable_testing[ \t]{0,8}+\(|include[ \t]{0,8}+\([ \t]{0,8}+CTest)")
+_PROGRAM = lazy(r"[a-z][a-z0-9_-]{1,30}")
 _CHECKERS = {"ruff": "ruff check", "flake8": "flake8", "pylint": "pylint", "mypy": "mypy", "pyright": "pyright"}
 _NO_TEST = "no test specified"  # written by npm into a new package.json
 
@@ -48,20 +49,18 @@ MAX_LISTED = 10
 MAX_COUNTED = 300
 """Limit of counted names; a larger number is of no use."""
 # For single, truncated lines (see `ManifestFolder.lines`), or pieces of bounded length.
-_REQUIREMENT = re.compile(
+_REQUIREMENT = lazy(
     r"[ \t]{0,8}+([A-Za-z0-9][\w.-]{0,60}+)[ \t]{0,8}+(?:\[[^\]]{0,100}+\])?[ \t]{0,8}+(?:[<>=!~;@,(\r]|$)"
 )
-_VERSION = re.compile(r"[\^~<>=!v ]{0,3}\d[\d.x*, <>=|^~-]{0,24}")
-_GO_REQUIRE = re.compile(
+_VERSION = lazy(r"[\^~<>=!v ]{0,3}\d[\d.x*, <>=|^~-]{0,24}")
+_GO_REQUIRE = lazy(
     r"(?:require)?[ \t]{1,8}+([\w.-]{1,80}+/[\w./-]{1,120}+)[ \t]{1,8}+v\S{1,80}+(?:[ \t]{0,8}+(//[ \t]?indirect))?"
 )
-_GO_VERSION = re.compile(r"go[ \t]{1,8}+(\d\S{0,30}+)")
-_GEM = re.compile(r"[ \t]{0,16}+gem[ \t]{1,8}+['\"]([\w-]{1,60}+)['\"]")
-_ARTIFACT = re.compile(r"<artifactId>\s{0,40}+([\w.-]{1,80}+)\s{0,40}+</artifactId>")
-_GRADLE = re.compile(
-    r"[ \t]{0,16}+(?:implementation|api|compile)[ \t]{0,8}+\(?[ \t]{0,8}+['\"][\w.-]{1,80}+:([\w.-]{1,80}+)"
-)
-_CMAKE = re.compile(r"(?i)[ \t]{0,16}+find_package[ \t]{0,8}+\([ \t]{0,8}+(\w{1,60}+)")
+_GO_VERSION = lazy(r"go[ \t]{1,8}+(\d\S{0,30}+)")
+_GEM = lazy(r"[ \t]{0,16}+gem[ \t]{1,8}+['\"]([\w-]{1,60}+)['\"]")
+_ARTIFACT = lazy(r"<artifactId>\s{0,40}+([\w.-]{1,80}+)\s{0,40}+</artifactId>")
+_GRADLE = lazy(r"[ \t]{0,16}+(?:implementation|api|compile)[ \t]{0,8}+\(?[ \t]{0,8}+['\"][\w.-]{1,80}+:([\w.-]{1,80}+)")
+_CMAKE = lazy(r"(?i)[ \t]{0,16}+find_package[ \t]{0,8}+\([ \t]{0,8}+(\w{1,60}+)")
 _MAX_DEPENDENCY_LENGTH = 2_000
 Slot = Literal["role", "commands", "dependencies"]
 SLOTS: tuple[Slot, ...] = get_args(Slot)

@@ -8,7 +8,6 @@ same as an idle machine.
 
 import json
 import os
-import re
 import stat
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from claude_mem_lite.code.git.safe_files import read_bytes
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.project_config import is_modest
 
 LARGEST_BYTES = 64 * 1024
@@ -58,8 +58,8 @@ MANIFESTS = (
 READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
 _MAX_NAME_LENGTH = 80
 # Each part of a name with slashes is matched separately: `github.com/gin-gonic/gin`.
-_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
-_BETWEEN_WORDS = re.compile(r"[._/@-]")
+_PART = lazy(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
+_BETWEEN_WORDS = lazy(r"[._/@-]")
 _MAX_WORDS = 5
 _SPEAKS = frozenset("you your must should shall always never instructions prompt please".split())  # noqa: SIM905
 

@@ -12,6 +12,7 @@ from claude_mem_lite.code.manifests.manifest_files import READMES, ManifestFolde
 from claude_mem_lite.compress.prose.markdown import markdown_blocks, plain, sentences
 from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
 from claude_mem_lite.compress.prose.verbs import BASES
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, within
 
@@ -21,12 +22,12 @@ _MIN_WORDS = 4
 _MAX_WORD_LENGTH = 40
 _ENDS = " ,;:.!(–—-"
 _ALIKE = str.maketrans("’‘“”", "''\"\"")
-_USER_INTERFACE = re.compile(r"\buser (?=interfaces?\b)")
-_WORD = re.compile(r"[a-z']+")
-_LETTERS = re.compile(r"[A-Za-z0-9 .,;:'\"()/+&%_–—…-]*")
-_SHARP = re.compile(r"\b([CFJ])#(?!\w)")
+_USER_INTERFACE = lazy(r"\buser (?=interfaces?\b)")
+_WORD = lazy(r"[a-z']+")
+_LETTERS = lazy(r"[A-Za-z0-9 .,;:'\"()/+&%_–—…-]*")
+_SHARP = lazy(r"\b([CFJ])#(?!\w)")
 # A URL, an absolute path, an option, or the file name of a program.
-_POINTS_SOMEWHERE = re.compile(
+_POINTS_SOMEWHERE = lazy(
     r"(?i)//|(?<!\w)[/-]\w|\bwww\.|\w\.\w{1,40}+/|\.\.|&\w{1,10}+;|\w@\w"
     r"|\w\.(?:com|net|org|io|dev|app|ai|co|me|info|xyz|ru|cn|example|test|sh|bash|exe|bat|ps1)\b"
 )
@@ -55,11 +56,11 @@ _NO_BEGINNING = _ORDERS | frozenset(
     """if when while after as in on at for from to with without by since because then so and but or also not no it they
     he she there what how why where who which that just simply only getting hello hi welcome""".split()  # noqa: SIM905
 )
-_NEXT_CLAUSE = re.compile(r"(?:[,;:.()–—\"]| -|\b(?:then|so|but|and|or)) ([a-z']{1,40}+)(?: ([a-z']{1,40}+))?")
-_INFINITIVE = re.compile(r"\b(?:to|can) [a-z]{1,40}+ (?:and|or) ")
-_OWN_TESTS = re.compile(r"^tests?\b|\b(?:the|all|any|its|whose|no) (?:\w{1,20}+ )?tests?\b")
-_TO_BE_DONE = re.compile(r"\b(?:to|may|can|will|has to|have to) (?:not )?be \w|\b(?:may|will|would|could|might) ")
-_LABEL = re.compile(r"^(?:[\w.+-]{1,40}+ ){0,2}[\w.+-]{1,40}+: (?!(?:an?|the) )", re.I)
+_NEXT_CLAUSE = lazy(r"(?:[,;:.()–—\"]| -|\b(?:then|so|but|and|or)) ([a-z']{1,40}+)(?: ([a-z']{1,40}+))?")
+_INFINITIVE = lazy(r"\b(?:to|can) [a-z]{1,40}+ (?:and|or) ")
+_OWN_TESTS = lazy(r"^tests?\b|\b(?:the|all|any|its|whose|no) (?:\w{1,20}+ )?tests?\b")
+_TO_BE_DONE = lazy(r"\b(?:to|may|can|will|has to|have to) (?:not )?be \w|\b(?:may|will|would|could|might) ")
+_LABEL = lazy(r"^(?:[\w.+-]{1,40}+ ){0,2}[\w.+-]{1,40}+: (?!(?:an?|the) )", re.I)
 _ENGLISH = frozenset(
     """a an the for of to with and that is are from which by in on library framework parser toolkit tool tools client
     server bindings utilities plugin compiler engine generator""".split()  # noqa: SIM905
@@ -73,10 +74,10 @@ _NOT_ENGLISH = frozenset(
 _MAX_README_LENGTH = 4 * 1024
 _MAX_PARAGRAPHS = 3
 # Badges, pictures, markup, and the underlines and directives of reStructuredText: no prose.
-_NO_PROSE = re.compile(r"(?:<|\[!\[|!\[|\[[^\]]{1,150}+\]:|\.\. |:\w{1,40}+:|[=~^\"'#*+-]{3,200}+$|\{%|---)")
-_INDENT = re.compile(r" {0,8}+")
-_XML_DESCRIPTION = re.compile(r"<description>([^<]{1,600}+)</description>")
-_SETUP_DESCRIPTION = re.compile(r"description[ \t]{0,8}+=[ \t]{0,8}+(?!file:)(\S.{0,190}+)")
+_NO_PROSE = lazy(r"(?:<|\[!\[|!\[|\[[^\]]{1,150}+\]:|\.\. |:\w{1,40}+:|[=~^\"'#*+-]{3,200}+$|\{%|---)")
+_INDENT = lazy(r" {0,8}+")
+_XML_DESCRIPTION = lazy(r"<description>([^<]{1,600}+)</description>")
+_SETUP_DESCRIPTION = lazy(r"description[ \t]{0,8}+=[ \t]{0,8}+(?!file:)(\S.{0,190}+)")
 
 
 def description(text: str) -> str:

@@ -4,8 +4,9 @@
 classes, `?` is unknown, and `T()` is an instance of type T. `references.py` makes paths, and the resolver follows
 paths."""
 
-import re
 from typing import TYPE_CHECKING
+
+from claude_mem_lite.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -36,7 +37,7 @@ _HOLDER_FIELDS = ("object", "operand", "value", "argument", "path", "scope", "re
 _MEMBER_FIELDS = ("attribute", "property", "field", "name", "method")
 _CALLED_FIELDS = ("function", "constructor", "type", "name")
 _OWN = ("self", "cls", "this", "Self")
-_LITERAL = re.compile(r"string|integer|float|number|list|dict|set$|tuple|array|object|regex|true|false|comparison")
+_LITERAL = lazy(r"string|integer|float|number|list|dict|set$|tuple|array|object|regex|true|false|comparison")
 _NOTHING = ("none", "null", "nil", "undefined", "null_literal")
 # Types with a single value of another type inside, and type words without a type name.
 _WRAPPERS = frozenset(
@@ -44,8 +45,8 @@ _WRAPPERS = frozenset(
     Option Result unique_ptr shared_ptr mut const dyn impl struct class enum final readonly static
     typename""".split()  # noqa: SIM905
 )
-_TYPE_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
-_LIST = re.compile(r"^[\[\]]|\[\]$")
+_TYPE_NAME = lazy(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
+_LIST = lazy(r"^[\[\]]|\[\]$")
 
 
 def text_of(node: "Node | None", max_bytes: int = 200) -> str:

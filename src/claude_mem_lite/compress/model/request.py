@@ -14,6 +14,7 @@ from importlib import resources
 from claude_mem_lite.code.syntax.changes import read_anchor
 from claude_mem_lite.compress.model.provider_errors import OTHER_MODEL
 from claude_mem_lite.compress.model.response_parser import is_exact, read_drafts, read_summary, safe_prose
+from claude_mem_lite.compress.model.turn_answer import ModelLesson, TurnAnswer
 from claude_mem_lite.compress.prose.clean import clip
 from claude_mem_lite.compress.prose.drafts import make_draft
 from claude_mem_lite.compress.prose.markdown import capital
@@ -39,16 +40,6 @@ MAX_LESSON = 300
 _MAX_BEFORE = 400
 _MIN_WORDS = 3
 _MIN_SHARED = 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class ModelLesson:
-    """One sentence of the user, worded by a model for later sessions."""
-
-    sentence: str
-    """The sentence of the request."""
-    lesson: str
-    kind: Kind
 
 
 _MAX_STARTS = 40
@@ -161,18 +152,6 @@ class TurnRequest:
     sentences: tuple[str, ...] = ()
     """The sentences of the prompt that may be lessons."""
     previous_message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnAnswer:
-    """Memories of one turn and summary of its session, by a model."""
-
-    drafts: tuple[Draft, ...]
-    summary: SessionSummary | None
-    """The session so far, without files; None for an answer without a summary."""
-    usage: Usage
-    prompt_version: str
-    lessons: tuple[ModelLesson, ...] = ()
 
 
 def ask(provider: Provider, request: TurnRequest) -> TurnAnswer:

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
-from claude_mem_lite.compress.prose.drafts import whole_clauses
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.layer import Item
@@ -46,6 +45,8 @@ def coded(summary: SessionSummary) -> dict[str, str]:
 
 
 def _entries(texts: Iterable[str]) -> str:
+    from claude_mem_lite.compress.prose.drafts import whole_clauses  # late: the usual preset has no such layer
+
     shown = (whole_clauses(text.replace(" | ", " "), _MAX_ENTRY).rstrip(" .;") for text in texts)
     return "; ".join(entry for entry in shown if entry)
 

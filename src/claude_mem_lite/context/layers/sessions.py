@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from claude_mem_lite.compress.compose.headline import of_sentence
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.code_state import verdict_of
@@ -227,6 +226,8 @@ def _candidates(summary: SessionSummary, counts: Counter[str]) -> Iterator[Headl
     stated = Headline(summary.headline, is_stated=True)
     yield from () if stated.is_only_asked else (stated,)
     outcomes = (*sentences(summary.completed), *sentences(summary.learned))
+    from claude_mem_lite.compress.compose.headline import of_sentence  # late: few sessions have no headline
+
     yield from map(Headline, filter(None, map(of_sentence, outcomes)))
     verb, files = ("Changed", summary.files_edited) if summary.files_edited else ("Read", summary.files_read)
     rarest_first = sorted(dict.fromkeys(files), key=lambda file: counts[file])

@@ -23,7 +23,6 @@ from claude_mem_lite.event_names import is_past
 from claude_mem_lite.knowledge import quarantine, remember
 from claude_mem_lite.knowledge.confidence import FIRST_OF_USER
 from claude_mem_lite.knowledge.lessons.similarity import Likeness, has_same_words
-from claude_mem_lite.knowledge.user_reverts import is_revert
 from claude_mem_lite.models import (
     MAX_DETAIL_LENGTH,
     MAX_FILES,
@@ -34,6 +33,7 @@ from claude_mem_lite.models import (
     JsonObject,
     Memory,
     Turn,
+    is_revert,
     text,
 )
 from claude_mem_lite.safety.redact import redact

@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.compress.model.request import ModelLesson, TurnAnswer, load
+from claude_mem_lite.compress.model.request import load
+from claude_mem_lite.compress.model.turn_answer import ModelLesson, TurnAnswer
 from claude_mem_lite.compress.prose.mentions import files_named
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import event_history

@@ -5,8 +5,6 @@ Used for repetitions, for dismissed sentences, and for saves after a question. I
 from collections.abc import Sequence
 from functools import lru_cache
 
-from claude_mem_lite.compress.lessons.statement import stands_alone
-from claude_mem_lite.knowledge.claims.claim import contradict
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.providers import Embedder
 from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, without_pushback, wording_of
@@ -79,6 +77,8 @@ class Likeness:
 
 def _is_pointer(sentence: str) -> bool:
     """Return True if a sentence has no content of its own: "I like option C"."""
+    from claude_mem_lite.compress.lessons.statement import stands_alone  # late: see `worker/loading.py`
+
     return len(stems(sentence)) <= _MAX_POINTER_STEMS and not stands_alone(sentence)
 
 
@@ -87,6 +87,8 @@ def _may_be_same(sentence: str, other: str) -> bool:
     ours, theirs = _stems(sentence), _stems(other)
     if min(len(ours), len(theirs)) < _MIN_STEMS or share_of_both(ours, theirs) < MIN_SHARED:
         return False
+    from claude_mem_lite.knowledge.claims.claim import contradict  # late: see `worker/loading.py`
+
     # One exchanged word or number is another value: "British spelling", "American spelling".
     is_exchanged = len(ours - theirs) == len(theirs - ours) == 1 or _numbers(sentence) != _numbers(other)
     return not is_exchanged and denies(sentence) == denies(other) and not contradict(sentence, other)

@@ -18,8 +18,7 @@ from claude_mem_lite.knowledge import remember, user_edits
 from claude_mem_lite.knowledge.lessons import collection
 from claude_mem_lite.knowledge.lessons.collection import candidate_from_json, candidate_to_json
 from claude_mem_lite.knowledge.lessons.similarity import has_same_words
-from claude_mem_lite.knowledge.user_reverts import is_revert
-from claude_mem_lite.models import GUIDANCE_KINDS, TRUST, JsonObject, Memory, is_users_wording, text
+from claude_mem_lite.models import GUIDANCE_KINDS, TRUST, JsonObject, Memory, is_revert, is_users_wording, text
 from claude_mem_lite.responses.lessons import DismissedLesson
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import memories, memory_links, retirements, tombstones

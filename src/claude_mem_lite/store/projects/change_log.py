@@ -4,14 +4,15 @@
 import json
 import sqlite3
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.responses.encoding import time_text
-from claude_mem_lite.responses.project import ProjectChange
 from claude_mem_lite.store.ids import row_by_prefix
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+
+if TYPE_CHECKING:
+    from claude_mem_lite.responses.project import ProjectChange
 
 ChangeKind = Literal["merge", "rename", "move", "join", "split"]
 """Kind of a change. `join`: the marks showed that two projects are one; all other kinds are requests of the user."""
@@ -38,12 +39,12 @@ def is_done(db: sqlite3.Connection, change: str) -> bool:
     return db.execute("select 1 from project_changes where id = ?", (change,)).fetchone() is not None
 
 
-def get(db: sqlite3.Connection, id_or_prefix: str) -> ProjectChange:
+def get(db: sqlite3.Connection, id_or_prefix: str) -> "ProjectChange":
     nobody = NotFound(f"there is no change {id_or_prefix}", "`claude-mem-lite projects --changes` shows them")
     return _from_row(row_by_prefix(db, "select * from project_changes", "project_changes", id_or_prefix, nobody))
 
 
-def newest(db: sqlite3.Connection, limit: int) -> list[ProjectChange]:
+def newest(db: sqlite3.Connection, limit: int) -> "list[ProjectChange]":
     """Return the last changes, newest first, including undone ones."""
     rows = db.execute("select * from project_changes order by seq desc limit ?", (limit,))
     return [_from_row(row) for row in rows]
@@ -66,7 +67,7 @@ def split_from(db: sqlite3.Connection, project: str) -> list[str]:
     return [str(row["source"]) for row in rows]
 
 
-def built_upon(db: sqlite3.Connection, change: ProjectChange) -> ProjectChange | None:
+def built_upon(db: sqlite3.Connection, change: "ProjectChange") -> "ProjectChange | None":
     """Return the newest later change that moved the same rows, if any: the later change must be undone first."""
     row = db.execute(
         """select later.* from project_changes as this join project_changes as later
@@ -92,8 +93,12 @@ def forget(db: sqlite3.Connection, project: str) -> None:
         db.execute("delete from project_changes where id = ?", (row["id"],))
 
 
-def _from_row(row: sqlite3.Row) -> ProjectChange:
+def _from_row(row: sqlite3.Row) -> "ProjectChange":
     source_name, target_name = json.loads(row["detail"]).get("names", (row["source"], row["target"]))
+    # Late: rows of changes are read for people, not for hooks.
+    from claude_mem_lite.responses.encoding import time_text
+    from claude_mem_lite.responses.project import ProjectChange
+
     return ProjectChange(
         id=row["id"],
         kind=row["kind"],

@@ -7,15 +7,16 @@ import os
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from claude_mem_lite.models import JsonObject, JsonValue, Location
-from claude_mem_lite.responses.encoding import time_text
-from claude_mem_lite.responses.project import ListedProject
-from claude_mem_lite.store import memories, team_heads
+from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, passages, vectors
 from claude_mem_lite.store.projects.marks import marks, put_former_id
 from claude_mem_lite.timestamps import text_to_time
+
+if TYPE_CHECKING:
+    from claude_mem_lite.responses.project import ListedProject
 
 _TABLES = {
     "sessions": "id",
@@ -54,6 +55,8 @@ def merge_rows(db: sqlite3.Connection, change: str, source: str, target: str, no
     """Move every row of one project to another; return the data for the undo besides `project_change_rows`."""
     values = {"change": change, "source": source, "target": target}
     row = db.execute("select * from projects where id = ?", (source,)).fetchone()
+    from claude_mem_lite.store import team_heads  # late: merges are rare
+
     team_heads.keep_apart(db, source, target)
     for table, key in _TABLES.items():
         db.execute(
@@ -221,8 +224,12 @@ def _reindex_passage(db: sqlite3.Connection, seq: int) -> None:
     vectors.set_scope(db, vectors.of_passage(seq), f"project:{passage.project}")
 
 
-def listed_projects(db: sqlite3.Connection, limit: int) -> list[ListedProject]:
+def listed_projects(db: sqlite3.Connection, limit: int) -> "list[ListedProject]":
     """Return the projects that hold sessions or memories, those last worked on first."""
+    # Late: projects are listed for people, not for hooks.
+    from claude_mem_lite.responses.encoding import time_text
+    from claude_mem_lite.responses.project import ListedProject
+
     rows = db.execute(
         """select id, name, root, last_seen_at,
              (select count(*) from sessions where project = projects.id) as sessions,

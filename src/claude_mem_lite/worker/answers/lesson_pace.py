@@ -5,8 +5,6 @@ import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from claude_mem_lite.compress.lessons.candidates import is_loaded
-from claude_mem_lite.knowledge.lessons import collection
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import turns
 
@@ -36,13 +34,21 @@ class QuestionPace:
 
     def is_ready(self) -> bool:
         """Return whether a question can be built within the time of a prompt; if not, have the weights loaded."""
+        from claude_mem_lite.compress.lessons.candidates import is_loaded  # late: see `worker/loading.py`
+
         if not is_loaded():
             self.want()
         return is_loaded()
 
     def prepare(self) -> None:
         """Load the weights if they are wanted and missing. For the job thread alone."""
-        if self._is_wanted.is_set() and not is_loaded():
+        if not self._is_wanted.is_set():
+            return
+        # Late: see `worker/loading.py`.
+        from claude_mem_lite.compress.lessons.candidates import is_loaded
+        from claude_mem_lite.knowledge.lessons import collection
+
+        if not is_loaded():
             collection.unsure(_ANY_PROMPT, "")
         self._is_wanted.clear()
 

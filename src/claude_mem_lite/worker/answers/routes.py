@@ -8,7 +8,7 @@ from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.event_names import agent_of, is_spool_name, new_name
 from claude_mem_lite.store import guards
-from claude_mem_lite.worker.answers import prompt, reply, session_start, tool_use
+from claude_mem_lite.worker.answers import reply, session_start
 from claude_mem_lite.worker.http.messages import HttpError, Request, Response
 from claude_mem_lite.worker.services import Services
 
@@ -16,11 +16,7 @@ _SOON_S = 0.05
 _PATH = "/hook/"
 _PRINTED = "printed"
 _NO_CONTENT = Response(204)
-_ANSWERS = {
-    "UserPromptSubmit": prompt.prompt_context,
-    "PostToolUse": tool_use.success_context,
-    "PostToolUseFailure": tool_use.failure_context,
-}
+_ANSWERED = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 # Separate threads: the start of a session must not wait for two hundred searches, nor a prompt for starting sessions.
 HOOK_LANES = {"starts": 8, "hooks": 8}
 
@@ -40,7 +36,7 @@ class HookRoutes:
     def lane_of(self, request: Request) -> str:
         """Return the lane of a hook; '' if no answer is built."""
         event = _event_of(request)
-        return "starts" if event == "SessionStart" else "hooks" if event in _ANSWERS else ""
+        return "starts" if event == "SessionStart" else "hooks" if event in _ANSWERED else ""
 
     def respond(self, request: Request) -> Response:
         """Return the answer to a hook."""
@@ -80,8 +76,18 @@ class HookRoutes:
     def _answer(self, event: str, name: str, body: bytes) -> bytes | None:
         if event == "SessionStart":
             return session_start.start_context(self._services, name, body)
-        answer = tool_use.either_context if event == "PostToolUse" and agent_of(name) else _ANSWERS.get(event)
-        return answer(self._services, name, body) if answer else None
+        if event not in _ANSWERED:
+            return None
+        # By need: a start is answered before any prompt comes. Afterwards the job thread has loaded them.
+        from claude_mem_lite.worker.answers import prompt, tool_use
+
+        if event == "UserPromptSubmit":
+            return prompt.prompt_context(self._services, name, body)
+        if event == "PostToolUseFailure":
+            return tool_use.failure_context(self._services, name, body)
+        # Agents other than Claude Code report both outcomes of a tool call with the same event.
+        answer = tool_use.either_context if agent_of(name) else tool_use.success_context
+        return answer(self._services, name, body)
 
     def _wake_soon(self) -> None:
         """Wake the job loop once for all events of a moment, after the answers.

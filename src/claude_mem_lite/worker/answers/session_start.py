@@ -7,12 +7,12 @@ from datetime import datetime
 
 from claude_mem_lite.agents.adapters import reply
 from claude_mem_lite.agents.claude_code import event_from_payload
+from claude_mem_lite.agents.save_permission import may_save_in
 from claude_mem_lite.code.freshness.scanner import context_budget
 from claude_mem_lite.config import in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layers.layer import OVERTIME
 from claude_mem_lite.context.presets import Preset, find_preset
-from claude_mem_lite.context.prompt.lesson_question import may_save_in
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.errors import PayloadError
@@ -66,10 +66,15 @@ def build_start(
 
 def start_context(services: Services, name: str, body: bytes) -> bytes | None:
     """Return the reply to a SessionStart; None without a context, `NOT_IN_TIME` if the context took too long."""
+    with services.activity.answering():
+        return _start_context(services, name, body)
+
+
+def _start_context(services: Services, name: str, body: bytes) -> bytes | None:
     request = HookRequest(services, name, ANSWER_WITHIN_S["SessionStart"], _WAY_BACK_S)
     # The session before may have ended a moment ago: its last turn belongs into the context.
     if services.passes.is_behind(name):
-        services.passes.wait_until_idle(min(max(_ANSWER_BY_S - request.age_s(), _MIN_WAIT_S), _ANSWER_BY_S))
+        services.passes.wait_until_stored(min(max(_ANSWER_BY_S - request.age_s(), _MIN_WAIT_S), _ANSWER_BY_S))
     try:
         event = _find_event(services, name, body)
     except PayloadError:

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from claude_mem_lite.agents.save_permission import may_save
 from claude_mem_lite.config import in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, LayerItem
 from claude_mem_lite.context.presets import LAYERS, SILENT, Preset, all_presets, find_preset
 from claude_mem_lite.context.prompt.builder import CandidateMemory, no_item_fits
-from claude_mem_lite.context.prompt.lesson_question import may_save
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.selection import FULL_BUDGET

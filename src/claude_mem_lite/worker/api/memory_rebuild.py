@@ -15,10 +15,10 @@ from claude_mem_lite.compress.toolcalls.provenance import ForeignText
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.inbox import event_history
+from claude_mem_lite.inbox import event_history, usable_events
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.inbox.spool import Arrival
-from claude_mem_lite.knowledge import memory_rebuild, turn_events
+from claude_mem_lite.knowledge import memory_rebuild
 from claude_mem_lite.responses.encoding import response_from
 from claude_mem_lite.responses.imports import (
     DryRunReport,
@@ -153,7 +153,7 @@ def _is_as_stored(db: sqlite3.Connection, turn: str, arrivals: Sequence[Arrival]
         return True
     # Each with an id of its own: events of one id would take each other's place.
     rows = [Row(at, one.name, one.event, one.session, one.payload, 0.0) for at, one in enumerate(arrivals)]
-    events = turn_events.read_events(rows, config)
+    events = usable_events.read_events(rows, config)
     asked = next((event.prompt for event in events if event.prompt), "")
     answered = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
     said = (asked, ForeignText(events).without_orders(answered))

@@ -20,8 +20,6 @@ from claude_mem_lite.store import guard_ledger, guards
 from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.timestamps import Clock, time_to_text
 
-NOTES = (ledger.FIRED, ledger.FAILED)
-"""Events that the guard hook leaves."""
 _CALLS = ("PostToolUse", "PostToolUseFailure")
 
 

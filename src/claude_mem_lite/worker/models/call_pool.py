@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from claude_mem_lite.compress.model.request import TurnAnswer
+from claude_mem_lite.compress.model.turn_answer import TurnAnswer
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.deadline import Deadline

@@ -7,19 +7,21 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
-from claude_mem_lite.compress.model.request import MAX_SUMMARY_TOKENS, TurnAnswer, ask_summary, load
+from claude_mem_lite.compress.model.turn_answer import TurnAnswer
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelUnavailable, NotFound
-from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import JsonObject, Session, SessionSummary
 from claude_mem_lite.providers import CallLimits, Provider, Usage
-from claude_mem_lite.responses.status import ModelTrial
 from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.models import spend_caps
 from claude_mem_lite.worker.models.call_pool import CallPool, Result
+
+if TYPE_CHECKING:
+    from claude_mem_lite.responses.status import ModelTrial
 
 _SYSTEM = "You are asked only to see whether you can be reached."
 _QUESTION = 'Answer with {"answer": "ok"}.'
@@ -64,6 +66,10 @@ class SummaryRequests:
 
     def ask(self, session: Session, provider: Provider, config: Config) -> Future[SummaryResult]:
         """Ask the model within the caps; the summary is stored, unless the session has gone on meanwhile."""
+        # Late: see `worker/loading.py`.
+        from claude_mem_lite.compress.model.request import MAX_SUMMARY_TOKENS, load
+        from claude_mem_lite.knowledge import turn_rewrite
+
         future: Future[SummaryResult] = Future()
         material = turn_rewrite.material_of(self._db, session)
         sent = load("session").text + material
@@ -95,6 +101,8 @@ class SummaryRequests:
                 self._calls.release(call)
 
     def _note(self, session: str, latest: str, made_by: str, future: Future[SummaryResult], result: Result) -> None:
+        from claude_mem_lite.knowledge import turn_rewrite
+
         try:
             found = self.find(session)
         except NotFound as error:
@@ -111,14 +119,18 @@ class SummaryRequests:
 
 
 def _ask(provider: Provider, material: str) -> TurnAnswer:
+    from claude_mem_lite.compress.model.request import ask_summary
+
     summary, usage, version = ask_summary(provider, material)
     return TurnAnswer((), summary, usage, version)
 
 
 def probe_provider(
     provider: Provider | None, config: Config | None, calls: CallPool, db: sqlite3.Connection, clock: Clock
-) -> Future[ModelTrial]:
+) -> "Future[ModelTrial]":
     """Ask within the caps, counted like every call. Any answer is a success."""
+    from claude_mem_lite.responses.status import ModelTrial
+
     future: Future[ModelTrial] = Future()
     if provider is None or config is None:
         future.set_result(ModelTrial("rules", "no model is configured", "set provider in config.toml"))
@@ -148,6 +160,8 @@ def _ask_once(provider: Provider) -> TurnAnswer:
 
 
 def _note(made_by: str, began: float, future: "Future[ModelTrial]", result: Result) -> None:
+    from claude_mem_lite.responses.status import ModelTrial
+
     ms = round((time.monotonic() - began) * 1000, 1)
     tokens = result.usage.tokens_in + result.usage.tokens_out
     if isinstance(result, ModelError):

@@ -10,23 +10,25 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
-from claude_mem_lite.compress.model.request import MAX_TURN_TOKENS, TurnAnswer, ask
-from claude_mem_lite.compress.model.turn_digest import is_worth_asking
+from claude_mem_lite.compress.model.turn_answer import TurnAnswer
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.inbox.model_queue import ModelTurns, RequestedTurn
-from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.paths import Home
 from claude_mem_lite.providers import Provider
-from claude_mem_lite.responses.status import ModelTrial
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.worker.models import on_demand, spend_caps
 from claude_mem_lite.worker.models.call_pool import CallPool, Result
 from claude_mem_lite.worker.models.circuit_breaker import CircuitBreaker
 from claude_mem_lite.worker.models.on_demand import SummaryRequests, SummaryResult
-from claude_mem_lite.worker.turn_job import StoredTurn
+
+if TYPE_CHECKING:
+    from claude_mem_lite.knowledge.turn_rewrite import TurnQuestion
+    from claude_mem_lite.responses.status import ModelTrial
+    from claude_mem_lite.worker.turn_job import StoredTurn
 
 _LAST_WAIT_S = 2.0
 _END_OF_PAUSE = "`claude-mem-lite queue --retry all` ends the pause"
@@ -125,11 +127,13 @@ class ModelScheduler:
             self._breaker.clear()
             self._turns.resume_all()
 
-    def enqueue(self, stored: StoredTurn) -> None:
+    def enqueue(self, stored: "StoredTurn") -> None:
         """Queue a turn for the model, if the turn is new, not imported, and worth a call."""
         turn = stored.turn
         if self._provider is None or not stored.is_new or any(event.imported for event in turn.events):
             return
+        from claude_mem_lite.compress.model.turn_digest import is_worth_asking  # late: see `worker/loading.py`
+
         try:
             if is_worth_asking(turn, stored.digest):
                 self._turns.request(turn.key, turn.session, self._clock().timestamp(), waiting=self._breaker.is_on)
@@ -170,7 +174,7 @@ class ModelScheduler:
         future.set_result(SummaryResult(found.summary, reason=self.state().problem))
         return future
 
-    def probe(self) -> Future[ModelTrial]:
+    def probe(self) -> "Future[ModelTrial]":
         """Ask the model a small question, even during a pause, and return the result."""
         return on_demand.probe_provider(self._provider, self._config, self._calls, self._memory_db, self._clock)
 
@@ -202,6 +206,10 @@ class ModelScheduler:
         return [probe] if probe else []
 
     def _ask_about(self, wanted: RequestedTurn, provider: Provider, config: Config) -> None:
+        # Late: see `worker/loading.py`.
+        from claude_mem_lite.compress.model.request import MAX_TURN_TOKENS, ask
+        from claude_mem_lite.knowledge import turn_rewrite
+
         now = self._clock()
         try:
             limit = provider.limits.digest_chars
@@ -233,11 +241,11 @@ class ModelScheduler:
             timeout_s=provider.limits.timeout_s,
         )
 
-    def _note_turn(
-        self, wanted: RequestedTurn, question: turn_rewrite.TurnQuestion, made_by: str, result: Result
-    ) -> None:
+    def _note_turn(self, wanted: RequestedTurn, question: "TurnQuestion", made_by: str, result: Result) -> None:
         now = self._clock()
         if isinstance(result, TurnAnswer):
+            from claude_mem_lite.knowledge import turn_rewrite
+
             turn_rewrite.store(self._memory_db, question, result, made_by, self._likeness, now)
             self._turns.finish(wanted.turn, now.timestamp())
             self._note_answer(question.turn.project)

@@ -18,7 +18,6 @@ from claude_mem_lite.inbox import replay
 from claude_mem_lite.inbox.erase import erase
 from claude_mem_lite.inbox.journal import Journal
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.knowledge import forget
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import model_calls, tombstones
 from claude_mem_lite.store.index import fts, passages
@@ -103,6 +102,8 @@ def _share_tombstones(dbs: Databases) -> bool:
 
 
 def _forget_again(home: Home, dbs: Databases, now: datetime) -> None:
+    from claude_mem_lite.knowledge import forget  # late: most starts have nothing to forget
+
     queue = Queue(dbs.inbox, journal=Journal(home.journal_folder))
     with atomic(dbs.memory):
         gone = forget.forget_again(dbs.memory, now)

@@ -20,7 +20,6 @@ from claude_mem_lite.errors import MemoryLiteError, WorkerEnded
 from claude_mem_lite.limits import Limits
 from claude_mem_lite.paths import Home
 from claude_mem_lite.providers import Embedder
-from claude_mem_lite.store import team as tables
 from claude_mem_lite.store.projects import marks
 from claude_mem_lite.team.address import VARIABLE, load_address
 from claude_mem_lite.team.reasons import TeamError
@@ -218,6 +217,8 @@ class TeamSync:
         if self._is_running() or not self.may_run():
             return None
         left_s = self._due_at - time.monotonic()
+        from claude_mem_lite.store import team as tables
+
         if left_s > 0 and not self._is_requested and not (self._is_early_due() and tables.has_marks(db)):
             return left_s
         with self._done:
