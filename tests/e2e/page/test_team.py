@@ -69,7 +69,7 @@ def test_an_entry_that_cannot_be_read_is_parked_and_tried_again(team: Page, join
 
 
 def test_a_project_is_shared_and_taken_back_after_a_question(team: Page) -> None:
-    till = team.locator(".item", has_text="till")
+    till = team.locator(".item", has=team.locator("a[data-item]", has_text="till"))
     till.get_by_label("open work too").check()
     till.get_by_role("button", name="Share with the team").click()
     expect(team.locator("#news")).to_contain_text("till is shared with the team: 1 memory is considered")
