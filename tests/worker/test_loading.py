@@ -112,6 +112,33 @@ def test_late_modules_of_an_unchanged_package_are_loaded_after_the_first_answer(
     assert ran.stdout.split() == [str(is_loaded), str(is_loaded)]
 
 
+COLLECTING = """
+import gc, importlib, sys
+gc.disable()
+from claude_mem_lite.worker.loading import LATE, LoadingStep
+from claude_mem_lite.worker.shutdown import Activity, Package
+
+if sys.argv[1]:
+    for name in LATE:
+        importlib.import_module(f"claude_mem_lite.{name}")
+activity, package = Activity(), Package()
+step = LoadingStep(activity, package)
+with activity.answering():
+    pass
+step.run()
+print(step.is_loaded, gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize("are_there", ["", "yes"])
+def test_garbage_is_collected_again_whoever_has_loaded_the_modules(are_there: str) -> None:
+    """Hooks and commands of the first second may have loaded all of them."""
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", COLLECTING, are_there], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["True", "True"]
+
+
 @pytest.mark.parametrize("name", LATE)
 def test_every_late_module_exists(name: str) -> None:
     assert importlib.import_module(f"claude_mem_lite.{name}")

@@ -45,7 +45,7 @@ class LoadingStep:
         if self.is_loaded:
             return None
         if self._is_all_there():
-            self.is_loaded = True
+            self._note_loaded()
             return None
         left_s = FIRST_ANSWER_S - self.activity.age_s()
         if left_s > 0 and not self.activity.has_answered:
@@ -53,9 +53,12 @@ class LoadingStep:
         if self.package.is_intact():  # else the loop ends before its next pass, or waits for the end of an upgrade
             for name in LATE:
                 importlib.import_module(f"{_PACKAGE}.{name}")
-            self.is_loaded = True
-            _collect_again()
+            self._note_loaded()
         return None
+
+    def _note_loaded(self) -> None:
+        self.is_loaded = True
+        _collect_again()
 
     def _is_all_there(self) -> bool:
         return all(f"{_PACKAGE}.{name}" in sys.modules for name in LATE)
