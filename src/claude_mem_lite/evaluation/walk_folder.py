@@ -3,33 +3,58 @@
 Stored texts contain the path of the checkout: a random name would change their words, and with the words the ranking
 of search."""
 
+import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 _MAX_FOLDERS = 1000
+_LEFT_AFTER_S = 86400.0
+"""Age up to which a folder is never taken for a left one: its walk may just begin, or be of a version without locks."""
 
 
 @contextmanager
 def walk_folder() -> Iterator[Path]:
     """Yield a new folder that only the user can read, and remove it at the end."""
     folder = _made()
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
 
 
 def _made() -> Path:
     """Make the first folder of a fixed series of names; other walks at the same time take later ones."""
     for number in range(_MAX_FOLDERS):
         folder = Path(tempfile.gettempdir(), f"claude-mem-lite-walk-{os.getuid()}-{number:03d}")
+        _remove_left(folder)
         try:
             folder.mkdir(mode=0o700)
         except FileExistsError:
             continue
         return folder
     raise FileExistsError(f"{_MAX_FOLDERS} folders of walks are left in {tempfile.gettempdir()}")
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove the folder of a walk that was killed: it holds files as the sessions saw them, secrets included."""
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:  # there is none, or it is not ours
+        return
+    try:
+        found = os.fstat(lock)
+        if found.st_uid == os.getuid() and time.time() - found.st_mtime > _LEFT_AFTER_S:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(lock)

@@ -1,0 +1,52 @@
+"""Tests of `evaluation/walk_folder.py`: names that are the same in every run, and what a killed walk has left."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.evaluation.walk_folder import walk_folder
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def _make_old(folder: Path) -> None:
+    os.utime(folder, (0, 0))
+
+
+def test_walks_at_the_same_time_have_folders_of_their_own(temporary: Path) -> None:
+    with walk_folder() as first:
+        _make_old(first)
+        with walk_folder() as second:
+            assert [first.name[-3:], second.name[-3:]] == ["000", "001"]
+            assert first.stat().st_mode & 0o777 == 0o700
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_folder_of_a_killed_walk_is_removed_by_the_next(temporary: Path) -> None:
+    left = temporary / f"claude-mem-lite-walk-{os.getuid()}-000"
+    (left / "checkout").mkdir(parents=True)
+    (left / "checkout" / ".env").write_text("TOKEN=x")
+    _make_old(left)
+    with walk_folder() as folder:
+        assert folder == left
+        assert list(folder.iterdir()) == []
+
+
+def test_a_folder_that_was_just_made_and_a_link_are_left_alone(temporary: Path) -> None:
+    name = f"claude-mem-lite-walk-{os.getuid()}"
+    (temporary / f"{name}-000").mkdir()
+    kept = temporary / "kept"
+    kept.mkdir()
+    _make_old(kept)
+    (temporary / f"{name}-001").symlink_to(kept)
+    with walk_folder() as folder:
+        assert folder.name == f"{name}-002"
+    assert sorted(path.name for path in temporary.iterdir()) == [f"{name}-000", f"{name}-001", "kept"]
