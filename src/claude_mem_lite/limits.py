@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class Limits:
     """Limits of one worker."""
 
-    check_s: float = 0.04
-    """CPU time of a context for checks of the checkout."""
+    check_s: float = 0.03
+    """CPU time of a context for checks of the checkout: enough for the memories shown, except before the first scan and
+    right after a `git switch` of thousands of files."""
     check_within_s: float = 0.24
     """Wall-clock limit of the checks, from the start of the context: layers check in turn, and the last layer late."""
     check_share: float = 0.5
