@@ -14,6 +14,7 @@ from claude_mem_lite.worker.shutdown import Activity, Package
 LATE = (
     "worker.answers.prompt",
     "worker.answers.tool_use",
+    "worker.background",
     "worker.turn_job",
     "worker.commands",
     "worker.guards.jobs",
@@ -41,11 +42,11 @@ class LoadingStep:
     package: Package
     is_loaded: bool = field(default=False, init=False)
 
+    def __post_init__(self) -> None:
+        self.is_loaded = all(f"{_PACKAGE}.{name}" in sys.modules for name in LATE)  # as in a process of tests
+
     def run(self) -> float | None:
         if self.is_loaded:
-            return None
-        if self._is_all_there():
-            self.is_loaded = True
             return None
         left_s = FIRST_ANSWER_S - self.activity.age_s()
         if left_s > 0 and not self.activity.has_answered:
@@ -55,10 +56,8 @@ class LoadingStep:
                 importlib.import_module(f"{_PACKAGE}.{name}")
             self.is_loaded = True
             _collect_again()
+            return 0.0  # the steps are made for the next pass
         return None
-
-    def _is_all_there(self) -> bool:
-        return all(f"{_PACKAGE}.{name}" in sys.modules for name in LATE)
 
 
 def _collect_again() -> None:

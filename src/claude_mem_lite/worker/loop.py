@@ -5,16 +5,18 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.worker import background
-from claude_mem_lite.worker.background import BackgroundStep
 from claude_mem_lite.worker.loading import LoadingStep
 from claude_mem_lite.worker.pass_progress import PassRequest
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.shutdown import DamageWatch
 from claude_mem_lite.worker.unit_jobs import UnitJobs
+
+if TYPE_CHECKING:
+    from claude_mem_lite.worker.background import BackgroundStep
 
 POLL_S = 2.0
 # A hook waits for 1.5 s.
@@ -33,7 +35,7 @@ class Loop:
         memory_db: sqlite3.Connection,
         jobs: UnitJobs,
         checkpoints: Checkpoints,
-        steps: Sequence[BackgroundStep],
+        make_steps: "Callable[[], Sequence[BackgroundStep]]",
         loading: LoadingStep,
     ) -> None:
         self.services = services
@@ -41,7 +43,8 @@ class Loop:
         self._memory_db = memory_db
         self._jobs = jobs
         self._checkpoints = checkpoints
-        self._steps = steps
+        self._make_steps = make_steps
+        self._steps: Sequence[BackgroundStep] = ()
         self._loading = loading
         self._tidied_at = 0.0
 
@@ -51,9 +54,10 @@ class Loop:
         try:
             with DamageWatch(services.shutdown.report_damage):
                 while self._may_go_on():
-                    wait_s = self._safely(
-                        self._pass, self._loading.run, *(partial(self._run_step, step) for step in self._steps)
-                    )
+                    if self._loading.is_loaded and not self._steps:
+                        self._steps = self._make_steps()
+                    steps = (partial(self._run_step, step) for step in self._steps)
+                    wait_s = self._safely(self._pass, self._loading.run, *steps)
                     services.writes.wait(wait_s)
                     services.passes.note_under_way()  # first: `is_behind` must see the reason of the wake-up
                     services.writes.clear()
@@ -111,9 +115,8 @@ class Loop:
         # After a failure the usual pause: on a full disk the loop would try, and log, without end.
         return POLL_S if failed_with else wait_s
 
-    def _run_step(self, step: BackgroundStep) -> float | None:
-        may_run = self._loading.is_loaded and not self.services.shutdown.stopping.is_set()
-        return step.run() if may_run else None
+    def _run_step(self, step: "BackgroundStep") -> float | None:
+        return None if self.services.shutdown.stopping.is_set() else step.run()
 
     def _pass(self) -> None:
         """Take events in and process all that is ready; answers to commands and callers come first."""
@@ -164,6 +167,8 @@ class Loop:
             while units and services.shutdown.has_files():
                 changed |= self._process(units.pop(0))
             if size > _LARGE_WORK:
+                from claude_mem_lite.worker import background  # late, like the steps: see `worker/loading.py`
+
                 background.give_back_memory()
         return changed if services.shutdown.stopping.is_set() else changed | self._jobs.keep_facts()
 
@@ -179,6 +184,8 @@ class Loop:
         return changed
 
     def _maintain(self) -> None:
+        from claude_mem_lite.worker import background
+
         if time.monotonic() - self._tidied_at > background.EVERY_S or not self._tidied_at:
             self._tidied_at = time.monotonic()
             services = self.services
