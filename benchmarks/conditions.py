@@ -2,13 +2,14 @@
 
 A home gets the whole real past of a project, and facts about its files, functions and commands (planted_facts.py),
 stored by the command of the user, by a prompt or by an agent's closing message (planted_homes.py). Four days after the
-last session each fact is asked for by the same question in five conditions, each in a home of its own:
+last session each fact is asked for by the same question in these conditions, each in a home of its own:
 
 - present: the fact was stored. Right: its value is given.
 - absent: nothing was stored of it. Wrong: the question is given any item.
 - adjacent: the same of a sibling, or something else of the same subject was stored. Wrong: any item is given.
 - superseded: a newer statement has another value. Wrong: the old value is given.
 - contradictory: two statements whose order says nothing. Wrong: exactly one value is given.
+- reworded: the fact was stored in other words than those of the question. Told only.
 
 Beside it stand the three best chunks by words, always given, and silence. With `--home` the homes are kept there, and
 used again; those of `benchmarks.questions` are the same."""
@@ -60,7 +61,7 @@ def verdict(condition: Condition, case: Case, given: str) -> str:
     first, second, other = (_has(given, value) for value in case.values)
     if condition in ("absent", "adjacent"):
         return "wrong" if given else "right"
-    if condition == "present":
+    if condition in ("present", "reworded"):
         return "right" if first and not other else "silent" if not given else "wrong"
     if condition == "superseded":
         return "wrong" if first else "right" if second else "silent"
@@ -101,6 +102,8 @@ def asked(data: Data, base: Path, folder: Path, number: int) -> Iterator[Outcome
             for case in made:
                 given = home.ask(case.question, f"asking-{case.number}")
                 yield Outcome(project, condition, case, given, start=start)
+        if condition == "reworded":
+            continue
         chunks = Chunks([*raw, *(RawTurn("planted", plant.text) for plant in plants)])
         for case in made:
             best = chunks.best_texts(case.question, NAIVE_ITEMS)
@@ -122,6 +125,7 @@ def all_figures(outcomes: Sequence[Outcome]) -> Iterator[Figure]:
     yield from _groups("project", product, lambda one: one.project)
     yield from _groups("by", product, lambda one: one.case.path)
     yield from _groups("about a", product, lambda one: one.case.subject.sort)
+    yield from _groups("names", product, lambda one: "in backticks" if one.case.subject.is_quoted else "as words")
     yield from _groups("templates", product, lambda one: "held out" if one.case.template.is_held_out else "of choice")
     apart = [one for one in product if one.project in HELD_OUT and one.case.template.is_held_out]
     yield from _group("held-out projects and templates", apart)

@@ -6,15 +6,15 @@ templates are in planted_templates.py."""
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
 from benchmarks.planted_templates import TEMPLATES, Template
 
-Condition = Literal["present", "absent", "adjacent", "superseded", "contradictory"]
+Condition = Literal["present", "absent", "adjacent", "superseded", "contradictory", "reworded"]
 Path = Literal["remember", "prompt", "reply"]
-CONDITIONS: tuple[Condition, ...] = ("present", "absent", "adjacent", "superseded", "contradictory")
+CONDITIONS: tuple[Condition, ...] = ("present", "absent", "adjacent", "superseded", "contradictory", "reworded")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _MAX_COMPARED = 400
 
@@ -28,8 +28,16 @@ class Subject:
     sibling: str
     """Another real thing of the same sort with the most similar name."""
 
+    is_quoted: bool = True
+
     def written(self) -> str:
-        return f"`{self.name}`"
+        return self._spelled(self.name)
+
+    def written_sibling(self) -> str:
+        return self._spelled(self.sibling)
+
+    def _spelled(self, name: str) -> str:
+        return f"`{name}`" if self.is_quoted else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,8 @@ class Case:
         changed = self._stated(self.template.changed, second)
         if condition == "present":
             return [Plant(stated, self.path, 1)]
+        if condition == "reworded":
+            return [Plant(self._stated(self.template.reworded, first), self.path, 1)]
         if condition == "adjacent":
             return [Plant(self._adjacent(other), self.path, 1)]
         if condition == "superseded":
@@ -94,7 +104,7 @@ class Case:
 
     def _adjacent(self, value: str) -> str:
         if self.is_of_sibling:
-            return self.template.stated.format(x=f"`{self.subject.sibling}`", v=value)
+            return self.template.stated.format(x=self.subject.written_sibling(), v=value)
         return self._stated(self.template.beside, value)
 
     def _opposed(self, stated: str, other: str) -> list[Plant]:
@@ -132,6 +142,7 @@ def cases(subjects: Sequence[Subject], past: str, number: int, seed: str) -> lis
         waiting = [one for one in waiting if taken.isdisjoint((one.name, one.sibling))]
         three = tuple(next(values[template.value]) for _ in range(3))
         path = paths[(len(made) + len(made) // len(TEMPLATES)) % len(paths)]
+        free = replace(free, is_quoted=free.sort == "command" or len(made) % 4 < 2)
         made.append(Case(len(made), free, template, (three[0], three[1], three[2]), path))
     return made
 

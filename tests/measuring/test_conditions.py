@@ -58,16 +58,19 @@ def _verdicts(outcomes: Sequence[Outcome], injector: str) -> dict[Condition, Cou
 
 def test_the_product_is_never_wrong_where_a_naive_injector_is(outcomes: list[Outcome]) -> None:
     product, naive = _verdicts(outcomes, "product"), _verdicts(outcomes, "naive")
+    number = product["present"].total()
+    assert number >= len(TEMPLATES) // 2
     assert all(product[condition]["wrong"] == 0 for condition in CONDITIONS)
-    assert product["present"]["right"] >= 0.9 * len(TEMPLATES)
-    assert product["superseded"]["right"] >= 0.9 * len(TEMPLATES)
+    assert product["present"]["right"] >= 0.9 * number
+    assert product["superseded"]["right"] >= 0.9 * number
     for condition in ("absent", "adjacent", "superseded"):
-        assert naive[condition]["wrong"] >= 0.9 * len(TEMPLATES)
+        assert naive[condition]["wrong"] >= 0.9 * number
 
 
 def test_every_condition_is_asked_in_the_same_words(outcomes: list[Outcome]) -> None:
+    product = [one for one in outcomes if one.injector == "product"]
     asked_in = {
-        condition: [one.case.question for one in outcomes if one.condition == condition] for condition in CONDITIONS
+        condition: [one.case.question for one in product if one.condition == condition] for condition in CONDITIONS
     }
     assert all(questions == asked_in["present"] for questions in asked_in.values())
 

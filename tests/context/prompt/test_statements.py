@@ -30,6 +30,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
         ("Who owns ./docs/api/carts.md?", NamedQuestion(("docs/api/carts.md",), ("owns",))),
         ("Why did we move loadCarts into store.py?", NamedQuestion(("loadcarts", "store.py"), ())),
         ("What did we change in store.py?", NamedQuestion(("store.py",), ())),
+        ("when I run `make release` it takes the same path?", NamedQuestion(("make release",), ())),
+        ("It fails. In which folder does `make release` look?", NamedQuestion(("make release",), ("folder",))),
         ("Why did GitHub reject the push?", None),
         ("Which flag turns the cache off?", None),
     ],
@@ -141,6 +143,23 @@ def test_an_open_question_about_a_file_is_not_answered_by_another_file(store: St
     store.turn("k", "the import fails", why, session="a", at=NOW)
     assert "circular" in ask(store, "Why did we move load_carts out of store.py?").text
     assert not ask(store, "Why did we move load_users out of store.py?").text
+
+
+@pytest.mark.parametrize(
+    ("past", "is_code"),
+    [
+        ("I read `CartStore` and its callers.", True),
+        ("I called CartStore() twice.", True),
+        ("We pay for CartStore.", False),
+    ],
+)
+def test_a_capitalised_word_is_a_name_if_it_is_written_as_code(store: Store, past: str, is_code: bool) -> None:
+    near = "The debug server of OrderStore listens on port 4711 and CartStore asks it."
+    store.turn("k", "look at it", past, session="a", at=NOW)
+    store.turn("l", "look at it again", near.replace("OrderStore", "`OrderStore`"), session="b", at=NOW)
+    given = ask(store, "Which port does the metrics server of CartStore listen on?")
+    reasons = {one.left_out for one in given.candidates}
+    assert (reasons == {NOT_STATED}) is is_code
 
 
 def test_few_words_are_enough_beside_a_quoted_command(store: Store) -> None:

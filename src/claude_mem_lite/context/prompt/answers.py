@@ -16,10 +16,12 @@ from claude_mem_lite.context.prompt.scoring import Floor, source_of
 from claude_mem_lite.context.prompt.statements import (
     NOT_STATED,
     NamedQuestion,
+    has_capitalised,
     named_question,
     names_all,
     statements_of,
     why_not_stated,
+    with_code_quoted,
 )
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.models import RAW, Memory, Passage
@@ -110,8 +112,12 @@ def answers(
 ) -> list[AnswerCandidate]:
     """Return the hits of a question, best first; hits that answer have no reason to be left out."""
     named = named_question(question.text)
-    limit = MAX_NAMED_HITS if named else MAX_HITS
+    is_capitalised = has_capitalised(question.text)
+    limit = MAX_NAMED_HITS if named or is_capitalised else MAX_HITS
     hits = search(db, question.text, Filters(project=request.location.project), request.now, limit)
+    if is_capitalised:
+        named = named_question(with_code_quoted(question.text, [hit.found for hit in hits]))
+        hits = hits if named else hits[:MAX_HITS]
     hits = _unfolded(db, hits) if named and named.is_closed else hits
     eligible = eligibility.eligible([hit.found for hit in hits if isinstance(hit.found, Memory)])
     rarest = _rarest(db, question)

@@ -18,7 +18,8 @@ from claude_mem_lite.text import STOPWORDS, one_line, query_words, tokens_of, wi
 
 NOT_STATED = "no sentence of it has the name and all that is asked of it"
 OUTDATED = "a later statement holds"
-# Without backticks a capital in the middle is no sign: products are spelled so too.
+# Products are spelled with capitals too, so such a word is a name only if stored text writes it as code, or not at all.
+_CAPITALISED = lazy(r"(?<![\w./@`-])[A-Z][a-z0-9]+[A-Z]\w+(?![\w/`])")
 _NAME = lazy(
     r"`(?P<quoted>[^`\n]{2,160})`"
     r"|(?<![\w./@-])(?P<plain>[\w./-]*[A-Za-z0-9]_[A-Za-z0-9][\w./-]*|[a-z]+[A-Z]\w+|(?:[\w.-]+/)*[\w-]{2,}\.[a-z]\w{0,4}"
@@ -26,7 +27,9 @@ _NAME = lazy(
 )
 # Questions with one answer at a time; `why`, `how` and `did` may be answered by many texts.
 _CLOSED = lazy(
-    r"(?i)\b(?:(?:what|which|whose)(?!\s+(?:do|does|did|happen\w*)\b)|who|where|when|how\s+(?:many|much|long|often|big))\b"
+    r"(?i)(?:^|[.!?;:]\s+|\band\s+)(?:(?:in|on|at|to|for|from|since|with|by)\s+)?"
+    r"(?:(?:what|which|whose)(?!\s+(?:do|does|did|happen\w*)\b)|who|how\s+(?:many|much|long|often|big)"
+    r"|(?:where|when)(?=\s+(?:is|are|was|were|do|does|did|will|has|have|should|must|can)\b))\b"
     r"\s*(?:(?:is|are|was|were)\b\s*)?(?P<asked>[^?`]*)"
 )
 _SENTENCE_END = lazy(r"(?<=[.!?])\s+|\n+")
@@ -86,6 +89,23 @@ class Statement:
         return self.is_users or self.source == other.source or self.began_at > other.at
 
 
+def has_capitalised(text: str) -> bool:
+    """Return whether a text has a word that may be the name of a function or of a product."""
+    return _CAPITALISED.search(text) is not None
+
+
+def with_code_quoted(text: str, documents: Sequence[Memory | Passage]) -> str:
+    """Return a question with capitalised names in backticks, unless the found documents write them as words."""
+    written = "\n".join(one for document in documents for one, _ in _texts(document))
+
+    def quoted(found: re.Match[str]) -> str:
+        name = found[0]
+        is_code = name not in written or f"`{name}" in written or f"{name}(" in written or f"{name}`" in written
+        return f"`{name}`" if is_code else name
+
+    return _CAPITALISED.sub(quoted, text)
+
+
 def named_question(text: str) -> NamedQuestion | None:
     """Return the question with its names; None if no code is named."""
     found = list(_NAME.finditer(text))
@@ -93,12 +113,12 @@ def named_question(text: str) -> NamedQuestion | None:
     names = tuple(name for name in names if name)
     if not names:
         return None
-    bare = _NAME.sub("`", text)
+    bare = _NAME.sub("`", text).strip()
     closed = _CLOSED.search(bare)
     if closed is None:
         return NamedQuestion(names, ())
     focus = _focus(closed["asked"])
-    rest = bare[: closed.start()] + bare[closed.start("asked") :]
+    rest = " ".join((bare[: closed.start()], bare[closed.start("asked") :]))
     telling = [word for word in query_words(rest) if word not in _LIGHT and word not in SMALL_TALK]
     words = tuple(word for word in telling if (word in focus or word not in COMMON) and word not in STOPWORDS)
     return NamedQuestion(names, words)
