@@ -162,6 +162,15 @@ def test_a_capitalised_word_is_a_name_if_it_is_written_as_code(store: Store, pas
     assert (reasons == {NOT_STATED}) is is_code
 
 
+def test_a_capitalised_word_is_a_name_where_a_sentence_states_the_answer(store: Store) -> None:
+    for days, port in ((9, 4711), (2, 4812)):
+        stated = f"The debug server of CartStore listens on port {port}."
+        store.turn(f"k{port}", "look at it", stated, session=f"s{port}", at=NOW - timedelta(days=days))
+    given = ask(store, "Which port does the debug server of CartStore listen on?").text
+    assert "4812" in given
+    assert "4711" not in given
+
+
 def test_few_words_are_enough_beside_a_quoted_command(store: Store) -> None:
     store.turn("k", "who does it?", "The owner of `git branch` is Ada.", session="a", at=NOW)
     assert "Ada" in ask(store, "Who is the owner of `git branch`?").text

@@ -21,7 +21,7 @@ from claude_mem_lite.context.prompt.statements import (
     names_all,
     statements_of,
     why_not_stated,
-    with_code_quoted,
+    with_capitalised,
 )
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.models import RAW, Memory, Passage
@@ -116,7 +116,7 @@ def answers(
     limit = MAX_NAMED_HITS if named or is_capitalised else MAX_HITS
     hits = search(db, question.text, Filters(project=request.location.project), request.now, limit)
     if is_capitalised:
-        named = named_question(with_code_quoted(question.text, [hit.found for hit in hits]))
+        named = with_capitalised(db, question.text, [hit.found for hit in _unfolded(db, hits)])
         hits = hits if named else hits[:MAX_HITS]
     hits = _unfolded(db, hits) if named and named.is_closed else hits
     eligible = eligibility.eligible([hit.found for hit in hits if isinstance(hit.found, Memory)])

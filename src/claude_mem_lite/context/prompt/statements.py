@@ -94,8 +94,9 @@ def has_capitalised(text: str) -> bool:
     return _CAPITALISED.search(text) is not None
 
 
-def with_code_quoted(text: str, documents: Sequence[Memory | Passage]) -> str:
-    """Return a question with capitalised names in backticks, unless the found documents write them as words."""
+def with_capitalised(db: sqlite3.Connection, text: str, documents: Sequence[Memory | Passage]) -> NamedQuestion | None:
+    """Return a question with capitalised words as names where the found documents write them as code, or not at all, or
+    state the answer of them."""
     written = "\n".join(one for document in documents for one, _ in _texts(document))
 
     def quoted(found: re.Match[str]) -> str:
@@ -103,7 +104,10 @@ def with_code_quoted(text: str, documents: Sequence[Memory | Passage]) -> str:
         is_code = name not in written or f"`{name}" in written or f"{name}(" in written or f"{name}`" in written
         return f"`{name}`" if is_code else name
 
-    return _CAPITALISED.sub(quoted, text)
+    every = named_question(_CAPITALISED.sub(r"`\g<0>`", text))
+    if every is not None and every.is_closed and statements_of(db, every, documents):
+        return every
+    return named_question(_CAPITALISED.sub(quoted, text))
 
 
 def named_question(text: str) -> NamedQuestion | None:
