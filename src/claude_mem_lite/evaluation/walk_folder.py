@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from claude_mem_lite.errors import MemoryLiteError
+
 _MAX_FOLDERS = 1000
 
 
@@ -26,10 +28,17 @@ def walk_folder() -> Iterator[Path]:
 def _made() -> Path:
     """Make the first folder of a fixed series of names; other walks at the same time take later ones."""
     for number in range(_MAX_FOLDERS):
-        folder = Path(tempfile.gettempdir(), f"claude-mem-lite-walk-{os.getuid()}-{number:03d}")
+        folder = Path(tempfile.gettempdir(), _name(f"{number:03d}"))
         try:
             folder.mkdir(mode=0o700)
         except FileExistsError:
             continue
         return folder
-    raise FileExistsError(f"{_MAX_FOLDERS} folders of walks are left in {tempfile.gettempdir()}")
+    raise MemoryLiteError(
+        f"{_MAX_FOLDERS} folders of interrupted runs are left in {tempfile.gettempdir()}",
+        f"delete those that begin with {_name('')}",
+    )
+
+
+def _name(number: str) -> str:
+    return f"claude-mem-lite-walk-{os.getuid()}-{number}"
