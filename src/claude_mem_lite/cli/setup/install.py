@@ -98,8 +98,8 @@ def install(
 
     Adds hooks to the agent's settings (by default Claude Code's settings.json) and keeps all other settings, with a
     backup; registers the MCP server that gives the agent memories on request, and writes the skill that says when to
-    ask; makes the data folder; tries one hook. Running it again changes nothing; after an upgrade it updates all parts.
-    `uninstall` removes exactly these parts.
+    ask; makes the data folder; tries one hook. Running it again leaves these parts as they are; after an
+    upgrade it updates them. `uninstall` removes exactly these parts.
 
     On a terminal, shows what it will change and asks: whether to import your earlier sessions, whether Claude may use
     the memory tools without asking each time, and whether a model writes notes, with the cost of each. Nothing is
