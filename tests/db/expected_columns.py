@@ -1,4 +1,4 @@
-"""Writes the columns of the databases into the package: `python -m tests.db.expected_columns`, after a new migration."""
+"""Writer of the columns of the databases: `python -m tests.db.expected_columns`, after a new migration."""
 
 import json
 from pathlib import Path
