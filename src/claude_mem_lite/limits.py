@@ -32,6 +32,8 @@ class Limits:
     turns_s: float = 0.1
     """Time in which layers take turns. With 10,000 memories, all turns take about this long. The rest of the time is
     for layers that wait behind a hanging layer: beside each other, layers take longer."""
+    first_answer_s: float = 1.5
+    """Most time that the job thread leaves to the first answer of a worker: its hook waits no longer."""
     start_patience_s: float = 0.5
     """Most time for the layers of a start context."""
     drain_poll_s: float = 0.2

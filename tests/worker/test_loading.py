@@ -6,12 +6,17 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loading import LATE
-from tests.support.running import Machine, open_machine, payload, wait_until
+from tests.support.fakes import FakeEmbedder
+from tests.support.patience import PATIENT
+from tests.support.running import WAIT_S, Machine, open_machine, payload, running_loop, wait_until
+from tests.worker.conftest import SetClock
 
 NOTING = """
 import sys
@@ -115,3 +120,10 @@ def test_late_modules_of_an_unchanged_package_are_loaded_after_the_first_answer(
 @pytest.mark.parametrize("name", LATE)
 def test_every_late_module_exists(name: str) -> None:
     assert importlib.import_module(f"claude_mem_lite.{name}")
+
+
+def test_a_first_start_that_waits_for_a_pass_does_not_keep_that_pass_waiting(home: Home, clock: SetClock) -> None:
+    limits = replace(PATIENT, first_answer_s=10 * WAIT_S)
+    with running_loop(home, clock, embedder=FakeEmbedder(), limits=limits) as services, services.activity.answering():
+        for _ in range(3):
+            assert services.passes.wait_until_stored(WAIT_S)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from claude_mem_lite.db.checkpoints import Checkpoints
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.worker.loading import LoadingStep
 from claude_mem_lite.worker.pass_progress import PassRequest
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from claude_mem_lite.worker.background import BackgroundStep
 
 POLL_S = 2.0
-# A hook waits for 1.5 s.
-_FIRST_ANSWER_S = 1.5
+_ANSWER_POLL_S = 0.01
 _LARGE_WORK = 8 * 1024 * 1024
 log = logging.getLogger(__name__)
 
@@ -149,11 +149,17 @@ class Loop:
         return True
 
     def _let_answers_out(self, request: PassRequest) -> None:
-        """Answer the starts of sessions that wait for stored turns. The first answer of a worker is waited for: half of
-        its time would go to this thread."""
+        """Answer the starts of sessions that wait for stored turns.
+
+        The first answer of a worker is waited for, because half of its time would go to this thread; not if it waits
+        for another pass itself."""
+        activity, writes = self.services.activity, self.services.writes
         self.services.passes.note_stored(request)
-        if not self.services.activity.has_answered:
-            self.services.activity.wait_for_answers(_FIRST_ANSWER_S)
+        if activity.has_answered:
+            return
+        deadline = Deadline.after(self.services.limits.first_answer_s)
+        while activity.is_answering() and not writes.is_woken() and not deadline.is_past():
+            writes.wait(_ANSWER_POLL_S)
 
     def _process_ready(self, *, flush: bool) -> set[str]:
         """Process all units that are ready, a few at a time; return the projects whose context changed."""
