@@ -22,8 +22,8 @@ VERDICTS = {
 }
 
 HOW_TO_READ = (
-    "The first outcome decides; the others have wider intervals, because several are compared. In 95 % of experiments an "
-    "interval holds the true difference at every look."
+    "The first outcome decides; the others have wider intervals, because several are compared. In 95 % of experiments "
+    "an interval holds the true difference at every look."
 )
 
 
