@@ -12,6 +12,7 @@ import pytest
 from benchmarks.injection import measured_ways
 from benchmarks.prompts import walked
 
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.evaluation.intervals import bootstrapped
 from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, NEWEST_SESSIONS, NOTHING, PRODUCT
 from claude_mem_lite.evaluation.project_recordings import of_paths
@@ -121,6 +122,14 @@ def test_the_report_is_kept_for_the_user_alone(tmp_path: Path, report: ProjectRe
     assert home.evaluation.stat().st_mode & 0o777 == 0o600
     kept = json.loads(home.evaluation.read_text())
     assert kept["projects"][0]["whole"]["prompts"] == asdict(report.whole.prompts)
+
+
+def test_a_report_that_cannot_be_kept_is_an_error_with_the_file(tmp_path: Path, report: ProjectReport) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    home.evaluation.mkdir()
+    with pytest.raises(MemoryLiteError, match=r"evaluation\.json cannot be written"):
+        keep_report(Report("2026-05-01T00:00:00+00:00", [report]), home)
 
 
 def test_files_of_a_session_without_a_list_are_the_files_that_it_edited(tmp_path: Path) -> None:

@@ -84,8 +84,12 @@ def evaluate(
         projects = of_sessions(sessions, own_folders(os.environ), now)
     measured_since = datetime.fromisoformat(times.since(since)) if since else None
     report = _report(projects, variants, measured_since, now, is_quiet=as_json)
-    if report.projects and is_anything_stored():
+    _print(report, as_json)
+    if report.projects and is_anything_stored():  # after the output, which must not depend on a full disk
         keep_report(report, chosen_home())
+
+
+def _print(report: Report, as_json: bool) -> None:
     if as_json:
         print_json(report.as_json())
         return
