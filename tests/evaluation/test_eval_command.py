@@ -39,7 +39,7 @@ def test_json_has_every_figure(tmp_path: Path) -> None:
     (project,) = json.loads(ran.stdout)["projects"]
     assert project["name"] == "shop"
     assert project["whole"]["sessions"] == 2
-    assert set(project["whole"]["starts"]) == {"the product", "the newest 10 sessions", "nothing"}
+    assert set(project["whole"]["starts"]) == {"claude-mem-lite", "the newest 10 sessions", "nothing"}
 
 
 def test_a_layer_that_does_not_exist_is_refused_with_the_names_of_all(tmp_path: Path) -> None:

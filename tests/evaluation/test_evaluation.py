@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from benchmarks.injection import measured_ways
+from benchmarks import injection
 from benchmarks.prompts import walked
 
 from claude_mem_lite.errors import MemoryLiteError
@@ -53,10 +53,10 @@ def report(data: Path) -> ProjectReport:
 
 
 def test_figures_of_starts_equal_those_of_the_benchmark(data: Path, report: ProjectReport) -> None:
-    samples = measured_ways(data)
-    for name in (PRODUCT, NEWEST_SESSIONS):
-        assert report.whole.starts[name].coverage == bootstrapped(samples[name].covered)
-        assert report.whole.starts[name].tokens == sum(samples[name].tokens) / len(samples[name].tokens)
+    samples = injection.measured_ways(data)
+    for name, way in ((PRODUCT, injection.PRODUCT), (NEWEST_SESSIONS, injection.NEWEST_SESSIONS)):
+        assert report.whole.starts[name].coverage == bootstrapped(samples[way].covered)
+        assert report.whole.starts[name].tokens == sum(samples[way].tokens) / len(samples[way].tokens)
 
 
 def test_figures_of_prompts_equal_those_of_the_benchmark(data: Path, report: ProjectReport) -> None:

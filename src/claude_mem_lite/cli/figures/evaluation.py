@@ -19,7 +19,7 @@ from claude_mem_lite.cli.options import (
     where,
 )
 from claude_mem_lite.cli.output import bold, plain, print_json, progress
-from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, PRODUCT, MeasuredSessions
+from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, PRODUCT, MeasuredSessions, StartFigures
 from claude_mem_lite.evaluation.project_recordings import of_paths, of_sessions
 from claude_mem_lite.evaluation.report import ProjectRecording, ProjectReport, Report, keep_report
 from claude_mem_lite.evaluation.report import evaluate as evaluate_project
@@ -157,15 +157,16 @@ def _lines(project: ProjectReport) -> Iterator[str]:
     if len(project.months) > 1:
         yield "By month, share of touched files that the start context covered:"
         for month, figures in project.months.items():
-            yield _bar(month, figures, PRODUCT)
+            few = "" if figures.is_enough else ", too few sessions to tell"
+            yield _bar(month, figures.starts[PRODUCT]) + few
     yield from _unused(project)
     yield ""
 
 
 def _starts(figures: MeasuredSessions) -> Iterator[str]:
     yield "Share of the files a session touched that its start context covered, rare files count more:"
-    for name in figures.starts:
-        yield _bar(name, figures, name)
+    for name, start in figures.starts.items():
+        yield _bar(name, start)
     for name, difference in figures.differences.items():
         by, tokens = difference.coverage, difference.tokens
         is_clear = by.low > 0 or by.high < 0
@@ -176,14 +177,12 @@ def _starts(figures: MeasuredSessions) -> Iterator[str]:
         )
 
 
-def _bar(label: str, figures: MeasuredSessions, name: str) -> str:
-    start = figures.starts[name]
+def _bar(label: str, start: StartFigures) -> str:
     covered = start.coverage
     bar = "█" * round(covered.mean * _BAR_WIDTH)
-    few = "" if figures.is_enough else ", too few sessions to tell"
     return (
         f"  {plain(label):24} {bar:{_BAR_WIDTH}} {covered.mean:5.1%} (95 % {covered.low:.1%} to {covered.high:.1%}), "
-        f"{start.tokens:.0f} tokens{few}"
+        f"{start.tokens:.0f} tokens"
     )
 
 

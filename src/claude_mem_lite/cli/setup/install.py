@@ -254,7 +254,7 @@ def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
 def _check_options(home: Home, target: Target, allow_tools: bool | None, import_past: bool | None) -> None:
     check_allow_option(home, target, allow_tools)
     if import_past and target.agent != CLAUDE_CODE:
-        raise click.UsageError("--import is for Claude Code; `claude-mem-lite import transcripts` imports sessions")
+        raise click.UsageError("--import is for Claude Code; run `claude-mem-lite import transcripts` afterwards")
 
 
 def _print_dry_run(home: Home, target: Target, plan: Plan) -> None:
