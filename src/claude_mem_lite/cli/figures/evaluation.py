@@ -211,3 +211,4 @@ def _unused(project: ProjectReport) -> Iterator[str]:
         yield f"  {plain(memory.id)}  {title} (given {counted(memory.given, 'time')})"
     if len(project.unused) > _MAX_UNUSED:
         yield f"  and {len(project.unused) - _MAX_UNUSED} more; --json lists them"
+    yield "  `claude-mem-lite show ID` shows a memory that is stored here."

@@ -93,7 +93,7 @@ def turn_off() -> None:
     """
     refuse_agent("experiment off")
     _write(0.0)
-    click.echo("All sessions get their memories again.")
+    click.echo("All sessions get their memories again; `claude-mem-lite experiment` shows what came of it.")
 
 
 def _write(share: float) -> None:
