@@ -7,8 +7,10 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from claude_mem_lite.paths import HOME_VARIABLE
-from tests.support.past_sessions import LONG_AGO, fixed_bug
+from tests.support.past_sessions import LONG_AGO, PastSession, fixed_bug
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 
@@ -59,3 +61,36 @@ def test_a_folder_without_transcripts_is_said_to_be_empty(tmp_path: Path) -> Non
     (tmp_path / "empty").mkdir()
     ran = run(tmp_path, tmp_path / "empty")
     assert ran.stdout.startswith("There is no session to evaluate: no transcript was found. Name a folder")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "nonsense",
+        "[1]",
+        '[{"session": "s00"}]',
+        '[{"session": "s00", "started": "2026-03-02T09:00:00", "files": []}]',
+        '[{"session": "s00", "started": "2026-03-02T09:00:00Z", "files": 3}]',
+        "[" * 100_000,
+    ],
+)
+def test_a_list_of_sessions_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    folder = transcripts(tmp_path, 1)
+    (folder / "sessions.json").write_text(content)
+    ran = run(tmp_path, folder)
+    assert ran.returncode == 1
+    assert f"{folder}/sessions.json is no list of sessions" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("cwd", ["/", "", "e"])
+def test_the_folder_of_a_session_may_be_any_text(tmp_path: Path, cwd: str) -> None:
+    """Folders are replaced in all texts, and these would be found everywhere."""
+    for number in range(12):
+        session = PastSession(f"s{number:02d}", LONG_AGO + timedelta(days=number), cwd)
+        session.prompt("see here").says("There was nothing to see, because the cache was stale.").write(
+            tmp_path / "odd"
+        )
+    ran = run(tmp_path, tmp_path / "odd")
+    assert ran.returncode == 0, ran.stderr
+    assert "2 sessions measured" in ran.stdout

@@ -173,6 +173,27 @@ def test_an_event_that_trips_whoever_reads_it_is_told_and_keeps_none_of_the_othe
     assert list(home.spool_new.iterdir()) == []
 
 
+@pytest.mark.parametrize("obstacle", [FileNotFoundError("no package"), ImportError("no module")])
+def test_an_event_that_this_machine_cannot_read_for_now_stays(home: Home, obstacle: Exception) -> None:
+    """An upgrade removes the files of the package for a moment."""
+
+    def excluded(folder: str) -> bool:
+        if folder == "/odd":
+            raise obstacle
+        return False
+
+    kept = put(home.spool_new, 1, cwd="/odd")
+    put(home.spool_new, 2)
+    (batch,) = batches(home, excluded)
+    size, reason = kept.stat().st_size, f"the event cannot be read for now: {type(obstacle).__name__}"
+    assert batch.arrivals[0] == Arrival(name(1), "Stop", "", "", size, reason)
+    assert batch.arrivals[1].session == "s-2"
+    remove(batch)
+    assert list(home.spool_new.iterdir()) == [kept]
+    (batch,) = batches(home, nothing)
+    assert [(arrival.session, arrival.problem) for arrival in batch.arrivals] == [("s-1", "")]
+
+
 def test_what_is_left_of_an_event_may_trip_it_too(home: Home) -> None:
     def excluded(folder: str) -> bool:
         raise LookupError(folder)

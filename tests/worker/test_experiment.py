@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.experiment.arms import arm_of, position
+from tests.support.past_sessions import PastSession
 from tests.support.running import Json, Machine, leave, payload, query
 from tests.worker.commands import run_here
 from tests.worker.trigger_events import now_name, remember
@@ -148,6 +149,15 @@ def test_an_agent_of_a_control_session_finds_nothing_on_the_command_line(machine
         assert MARKER not in refused.stdout + refused.stderr
     assert RULE in run_here(machine, "search", MARKER, cwd=shop, more=shell_of(TREATED)).stdout
     assert RULE in run_here(machine, "search", MARKER, cwd=shop).stdout
+
+
+def test_the_agent_of_a_control_session_evaluates_no_transcripts(machine: Machine, shop: Path) -> None:
+    """The report names memories."""
+    PastSession("s", cwd=str(shop)).prompt("look").says("Seen.").write(shop / "recorded")
+    replied(machine, "SessionStart", payload("SessionStart", CONTROL, str(shop), source="startup"))
+    refused = run_here(machine, "eval", "recorded", cwd=shop, more=shell_of(CONTROL), status=1)
+    assert "experiment" in refused.stderr
+    assert "Too few sessions" in run_here(machine, "eval", "recorded", cwd=shop, more=shell_of(TREATED)).stdout
 
 
 def test_an_agent_that_names_no_session_finds_nothing_while_a_control_session_runs(

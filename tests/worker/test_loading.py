@@ -89,19 +89,20 @@ def test_the_first_answer_needs_neither_rules_for_turns_nor_guards_nor_the_api(c
 STEP = """
 import sys
 from pathlib import Path
-from claude_mem_lite.worker.loading import FIRST_ANSWER_S, LATE, LoadingStep
+from claude_mem_lite.worker.loading import FIRST_ANSWER_S, LATE, LateModules
 from claude_mem_lite.worker.shutdown import Activity, Package
 
 installed = Path(sys.argv[1])
 activity, package = Activity(), Package(installed)
-step = LoadingStep(activity, package)
-due_s = step.run()
-assert due_s is not None and 0 < due_s <= FIRST_ANSWER_S and not step.is_loaded
+late = LateModules(activity, package)
+late.load_if_due()
+due_s = late.due_in_s()
+assert due_s is not None and 0 < due_s <= FIRST_ANSWER_S and not late.is_loaded
 with activity.answering():
     if sys.argv[2]:
         installed.write_text(sys.argv[2])
-step.run()
-print(step.is_loaded, f"claude_mem_lite.{LATE[0]}" in sys.modules)
+late.load_if_due()
+print(late.is_loaded, f"claude_mem_lite.{LATE[0]}" in sys.modules)
 """
 
 
@@ -115,6 +116,33 @@ def test_late_modules_of_an_unchanged_package_are_loaded_after_the_first_answer(
         [sys.executable, "-I", "-c", STEP, str(installed), text], capture_output=True, text=True, check=True
     )
     assert ran.stdout.split() == [str(is_loaded), str(is_loaded)]
+
+
+COLLECTING = """
+import gc, importlib, sys
+gc.disable()
+from claude_mem_lite.worker.loading import LATE, LateModules
+from claude_mem_lite.worker.shutdown import Activity, Package
+
+if sys.argv[1]:
+    for name in LATE:
+        importlib.import_module(f"claude_mem_lite.{name}")
+activity, package = Activity(), Package()
+late = LateModules(activity, package)
+with activity.answering():
+    pass
+late.load_if_due()
+print(late.is_loaded, gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize("are_there", ["", "yes"])
+def test_garbage_is_collected_again_whoever_has_loaded_the_modules(are_there: str) -> None:
+    """Hooks and commands of the first second may have loaded all of them."""
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", COLLECTING, are_there], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["True", "True"]
 
 
 @pytest.mark.parametrize("name", LATE)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.evaluation.sightings import PastSession, past_sessions
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts
 from claude_mem_lite.models import JsonObject, text
@@ -81,11 +82,23 @@ def _transcript_paths(paths: Sequence[Path]) -> list[Path]:
 
 
 def _read_list(path: Path) -> list[ListedSession]:
-    sessions = json.loads(path.read_text("utf-8"))
-    return [
-        ListedSession(session["session"], datetime.fromisoformat(session["started"]), frozenset(session["files"]))
-        for session in sorted(sessions, key=lambda session: str(session["started"]))
-    ]
+    try:
+        sessions = json.loads(path.read_text("utf-8"))
+        return [
+            ListedSession(session["session"], _with_zone(session["started"]), frozenset(session["files"]))
+            for session in sorted(sessions, key=lambda session: str(session["started"]))
+        ]
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise MemoryLiteError(
+            f"{path} is no list of sessions", "each needs `session`, `started` with a time zone, and `files`"
+        ) from error
+
+
+def _with_zone(written: str) -> datetime:
+    at = datetime.fromisoformat(written)
+    if at.tzinfo is None:
+        raise ValueError("no time zone")
+    return at
 
 
 def _from_transcript(session: PastSession) -> ListedSession:

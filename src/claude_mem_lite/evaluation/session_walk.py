@@ -74,7 +74,11 @@ class Walk:
     def __init__(self, recording: Recording, folder: Path, variants: Sequence[Variant] = ()) -> None:
         self.listed = recording.listed
         self.past = recording.past
-        folders = sorted({turn.cwd for past in self.past.values() for turn in past.turns}, key=len, reverse=True)
+        named = {turn.cwd for past in self.past.values() for turn in past.turns}
+        # Not "/", nor a word: every text has them.
+        folders = sorted(
+            (folder for folder in named if folder.startswith("/") and folder != "/"), key=len, reverse=True
+        )
         self._variants = variants
         self._sent: set[str] = set()
         self._tree: Tree = {}

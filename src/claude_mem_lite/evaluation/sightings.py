@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -98,24 +99,37 @@ def tree_at(session: PastSession, earlier: Sequence[PastSession]) -> tuple[Tree,
 
 
 def write_tree(root: Path, tree: Tree, before: Tree) -> None:
-    """Make a folder hold a tree; `before` is the tree that the folder holds so far."""
+    """Make a folder hold a tree; `before` is the tree that the folder holds so far.
+
+    A file is left out if a folder has its name, or if the disk refuses the name."""
     for file in before.keys() - tree.keys():
-        (root / file).unlink()
+        with suppress(OSError, ValueError):
+            (root / file).unlink()
     for file, held in tree.items():
         if before.get(file) != held:
             path = root / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(held, encoding="utf-8", errors="replace", newline="")
+            with suppress(OSError, ValueError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(held, encoding="utf-8", errors="replace", newline="")
 
 
 def _seen(event: TranscriptEvent) -> Iterator[Sighting]:
     payload = event.payload
     root = text(payload.get("cwd")).rstrip("/")
     for file, before, after in _states(payload, root):
-        if file.startswith(f"{root}/") and "/../" not in file:
-            named = file[len(root) + 1 :]
+        if named := _path_below(root, file):
             is_change = is_edit(payload)
             yield Sighting(time_of(event.name), text(payload.get("git_branch")), named, before, after, is_change)
+
+
+def _path_below(root: str, file: str) -> str:
+    """Return the path of a file from the root; '' for a file outside, and for git's own files.
+
+    Transcripts may be somebody else's: no path may lead out of the checkout that is written from them."""
+    whole, prefix = os.path.normpath(file), f"{root}/"
+    named = whole[len(prefix) :].lstrip("/") if whole.startswith(prefix) else ""
+    parts = named.lower().split("/")
+    return "" if "\0" in named or ".." in parts or parts[0] == ".git" else named
 
 
 def _states(payload: JsonObject, root: str) -> Iterator[tuple[str, str | None, str | None]]:

@@ -23,6 +23,8 @@ BATCH_FILES = 100
 BATCH_BYTES = 16 * 1024 * 1024
 FILE_LIMIT_BYTES = 256 * 1024 * 1024
 ABANDONED_AFTER_S = 60.0
+OBSTACLES = (OSError, ImportError)
+"""Errors of this machine rather than of an event: an upgrade has removed the package for a moment, say."""
 _FOLDER = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.){0,4096}")')
 _FALLBACK_TMP = ".tmp-"
 log = logging.getLogger(__name__)
@@ -76,7 +78,12 @@ def batches(
         except OSError as error:  # the file stays: the obstacle may be temporary
             arrivals.append(Arrival(name, "unknown", "", "", 0, f"the spool file cannot be read: {error.strerror}"))
             continue
-        arrivals += read_arrivals(name, raw, is_excluded, has_own_hooks)
+        try:
+            arrivals += read_arrivals(name, raw, is_excluded, has_own_hooks)
+        except OBSTACLES as error:  # the file stays here, too
+            reason = f"the event cannot be read for now: {type(error).__name__}"
+            arrivals.append(Arrival(name, event_of(name), "", "", len(raw), reason))
+            continue
         files.append(path)
         size += len(raw)
         if len(files) >= BATCH_FILES or size >= BATCH_BYTES:
@@ -114,9 +121,11 @@ def read_arrivals(
     name: str, raw: bytes | JsonObject, is_excluded: Callable[[str], bool], has_own_hooks: HasOwnHooks = _no_own_hooks
 ) -> list[Arrival]:
     """Return the inbox rows of an event in Claude Code's form, one for each part; none for an excluded folder, or if
-    the agent reports the same by hooks of its own. Never raises."""
+    the agent reports the same by hooks of its own. Raises nothing but `OBSTACLES`."""
     try:
         return _read_arrivals(name, raw, is_excluded, has_own_hooks)
+    except OBSTACLES:
+        raise
     except Exception as error:  # one failing event must not block all later events
         log.exception("event not read", extra={"name_of_event": name})
         # Nothing is stored: the exclusion of the folder may be unknown.

@@ -37,7 +37,7 @@ from claude_mem_lite.worker.answers.user_notices import UserNotices
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ContextRenderer
 from claude_mem_lite.worker.event_intake import EventIntake, Intake
-from claude_mem_lite.worker.loading import LoadingStep
+from claude_mem_lite.worker.loading import LateModules
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider, ModelScheduler
 from claude_mem_lite.worker.pass_progress import PassProgress
@@ -217,4 +217,4 @@ def _make_loop(
         guard_step = GuardStep(services, guard_jobs, replays)
         return background_steps(services, queue, journal, memory_db, throttle, guard_step)
 
-    return Loop(services, queue, memory_db, jobs, checkpoints, make_steps, LoadingStep(activity, package))
+    return Loop(services, queue, memory_db, jobs, checkpoints, make_steps, LateModules(activity, package))

@@ -3,14 +3,14 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.worker.loading import LoadingStep
+from claude_mem_lite.worker.loading import LateModules
 from claude_mem_lite.worker.pass_progress import PassRequest
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.shutdown import DamageWatch
@@ -36,7 +36,7 @@ class Loop:
         jobs: UnitJobs,
         checkpoints: Checkpoints,
         make_steps: "Callable[[], Sequence[BackgroundStep]]",
-        loading: LoadingStep,
+        late_modules: LateModules,
     ) -> None:
         self.services = services
         self._queue = queue
@@ -45,7 +45,7 @@ class Loop:
         self._checkpoints = checkpoints
         self._make_steps = make_steps
         self._steps: Sequence[BackgroundStep] = ()
-        self._loading = loading
+        self._late_modules = late_modules
         self._tidied_at = 0.0
 
     def run(self) -> None:
@@ -54,10 +54,7 @@ class Loop:
         try:
             with DamageWatch(services.shutdown.report_damage):
                 while self._may_go_on():
-                    if self._loading.is_loaded and not self._steps:
-                        self._steps = self._make_steps()
-                    steps = (partial(self._run_step, step) for step in self._steps)
-                    wait_s = self._safely(self._pass, self._loading.run, *steps)
+                    wait_s = self._run_safely(self._round())
                     services.writes.wait(wait_s)
                     services.passes.note_under_way()  # first: `is_behind` must see the reason of the wake-up
                     services.writes.clear()
@@ -65,6 +62,20 @@ class Loop:
         finally:
             services.writes.end()
             services.commands.end()
+
+    def _round(self) -> Iterator[Callable[[], float | None]]:
+        """Yield what the loop does in one round: a pass, and the background steps."""
+        if not self._steps:
+            yield self._late_modules.load_if_due
+            if self._late_modules.is_loaded:
+                self._steps = self._make_steps()
+                yield from self._background()  # whoever waits for the coming pass finds them done
+        yield self._pass
+        yield from self._background()
+        yield self._late_modules.due_in_s
+
+    def _background(self) -> Iterator[Callable[[], float | None]]:
+        return (partial(self._run_step, step) for step in self._steps)
 
     def _may_go_on(self) -> bool:
         """Return whether another pass may begin: not without the opened files and the installed package."""
@@ -99,6 +110,9 @@ class Loop:
             self.services.intake.leave_rest()
 
     def _safely(self, *steps: Callable[[], float | None]) -> float:
+        return self._run_safely(steps)
+
+    def _run_safely(self, steps: Iterable[Callable[[], float | None]]) -> float:
         """Run each step, whatever becomes of the steps before; return the seconds until the next pass.
 
         On a full disk, say, nothing can be taken in, but commands can be refused."""

@@ -109,7 +109,7 @@ class Activity:
         self._answers = threading.Lock()
         self._under_way = 0
         self.has_answered = False
-        """Set once the start of a session was answered."""
+        """True once the start of a session was answered, or anything else was asked: nobody waits for a quick start."""
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -122,6 +122,11 @@ class Activity:
             with self._answers:
                 self._under_way -= 1
                 self.has_answered = True
+
+    def note_other_request(self) -> bool:
+        """Note a request other than the start of a session; return whether nothing was answered before."""
+        is_first, self.has_answered = not self.has_answered, True
+        return is_first
 
     def is_answering(self) -> bool:
         """Return whether the start of a session is being answered."""

@@ -2,15 +2,21 @@
 
 import http.client
 import socket
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import pytest
 
 from claude_mem_lite.worker.http.messages import Request, Response
 from claude_mem_lite.worker.http.server import Server
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 WAIT_S = 30.0
 
@@ -129,6 +135,19 @@ def test_one_that_sends_slowly_keeps_nobody_waiting(running: Running) -> None:
         assert slow.recv(65536).endswith(b"slow")
 
 
+def test_one_that_reads_no_answer_keeps_nobody_waiting(running: Running) -> None:
+    """The reading thread sends answers itself; a full buffer must not block it."""
+    with running.connect() as silent:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            silent.settimeout(WAIT_S / 3)
+            for _ in range(1_000):
+                silent.sendall(_post("/here") * 100)
+        with running.connect() as other:
+            other.settimeout(WAIT_S / 3)
+            other.sendall(_post("/echo", b"quick"))
+            assert other.recv(65536).endswith(b"quick")
+
+
 def test_a_lane_that_is_full_keeps_no_other_lane_waiting(running: Running) -> None:
     waiting = [running.connect() for _ in range(3)]
     for connection in waiting:
@@ -175,6 +194,49 @@ def test_the_end_waits_for_answers_and_refuses_new_connections(tmp_path: Path) -
         running.thread.join(WAIT_S)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as late, pytest.raises(ConnectionRefusedError):
             late.connect(str(running.path))
+
+
+def test_what_was_sent_before_the_end_is_still_answered(tmp_path: Path) -> None:
+    """A request may hold the only copy of an event."""
+    app = Echo()
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listener:
+        listener.bind(str(tmp_path / "s"))
+        listener.listen()
+        server = Server(listener, app, {"quick": 2})
+        with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as client:
+            client.settimeout(WAIT_S)
+            client.connect(str(tmp_path / "s"))
+            client.sendall(_post("/echo", b"the only copy"))
+            server.stop()
+            server.serve()
+            assert _received(client, 10_000).endswith(b"the only copy")
+    assert app.seen == ["/echo"]
+
+
+def test_a_signal_may_stop_the_server_while_it_is_being_stopped(tmp_path: Path) -> None:
+    """A logout sends two signals at once, and a handler interrupts the other at any line."""
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listener:
+        server = Server(listener, Echo(), {})
+        interrupted: set[tuple[str, int]] = set()
+
+        def interrupt(frame: FrameType, event: str, argument: object) -> "TraceFunction":
+            place = frame.f_code.co_filename, frame.f_lineno
+            if event == "line" and place not in interrupted:
+                interrupted.add(place)
+                server.stop()
+            return interrupt
+
+        def stop() -> None:
+            sys.settrace(interrupt)
+            server.stop()
+            sys.settrace(None)
+
+        stopping = threading.Thread(target=stop, daemon=True)
+        stopping.start()
+        stopping.join(WAIT_S / 3)
+        assert interrupted
+        assert not stopping.is_alive()
+        server.serve()
 
 
 def test_the_server_ends_when_it_is_over(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import click
 from claude_mem_lite.cli import times
 from claude_mem_lite.cli.options import (
     all_projects_option,
+    asking_agent,
     chosen_home,
     connect_to_find,
     is_anything_stored,
@@ -19,6 +20,7 @@ from claude_mem_lite.cli.options import (
     where,
 )
 from claude_mem_lite.cli.output import bold, plain, print_json, progress
+from claude_mem_lite.client.queries import Where
 from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, PRODUCT, MeasuredSessions, StartFigures
 from claude_mem_lite.evaluation.project_recordings import of_paths, of_sessions
 from claude_mem_lite.evaluation.report import ProjectRecording, ProjectReport, Report, keep_report
@@ -76,6 +78,8 @@ def evaluate(
     for path in paths:
         require_there(path)
     now = utc_now()
+    if asking_agent("") is not None and is_anything_stored():  # refused in a control session of the experiment
+        connect_to_find().sessions(Where("", all_projects=True), limit=1)
     if paths:
         projects = of_paths([path.expanduser().absolute() for path in paths], now)
     else:

@@ -80,7 +80,8 @@ def take_request(received: bytearray) -> Request | None:
     body_end = body_at + _body_length(headers)
     if len(received) < body_end:
         return None
-    body = bytes(received[body_at:body_end])
+    with memoryview(received) as whole:  # a slice of the array would be another copy of what may be a gigabyte
+        body = bytes(whole[body_at:body_end])
     del received[:body_end]
     path, _, query = target.partition("?")
     return Request(method, path, query, headers, body)

@@ -6,7 +6,6 @@ processor time until the first answer. It serves our own clients only, through a
 import logging
 import selectors
 import socket
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -20,6 +19,8 @@ from claude_mem_lite.worker.http.messages import HttpError, Request, Response, e
 _TICK_S = 1.0
 _READ_BYTES = 256 * 1024
 _SEND_TIMEOUT_S = 30.0
+_NO_WAIT = 0.0
+"""Timeout of answers in the reading thread: they fit the buffer of a socket, unless their client reads none of them."""
 _MAX_SILENCE_S = 60.0
 """Time after which a connection without a request under way is closed."""
 _STOP_WAIT_S = 5.0
@@ -64,12 +65,12 @@ class Server:
         self._answered: deque[_Connection] = deque()
         # Not a pipe: a descriptor that was closed may be another file's already, a closed socket object refuses.
         self._woken, self._waker = socket.socketpair()
-        self._stopping = threading.Event()
+        self._is_stopping = False  # no event: its lock would block a signal handler that interrupts `stop`
         self._is_accepting = False
 
     def stop(self) -> None:
         """End the server once the requests under way are answered. Any thread and any signal handler may call it."""
-        self._stopping.set()
+        self._is_stopping = True
         self._wake()
 
     def serve(self) -> None:
@@ -81,7 +82,7 @@ class Server:
         self._accept_from_now_on()
         ticked_at = time.monotonic()
         try:
-            while not self._stopping.is_set():
+            while not self._is_stopping:
                 for key, _ in self._selector.select(_TICK_S):
                     self._handle(key)
                 while self._answered:
@@ -89,6 +90,8 @@ class Server:
                 if time.monotonic() - ticked_at >= _TICK_S:
                     ticked_at = time.monotonic()
                     self._tick()
+            for key, _ in self._selector.select(0):  # a request may hold the only copy of an event
+                self._handle(key)
         finally:
             self._end()
 
@@ -142,7 +145,7 @@ class Server:
             request = take_request(connection.received)
         except HttpError as error:
             self._pause(connection)
-            _send(connection, error_response(error.status, "http", str(error)), is_last=True)
+            _send(connection, error_response(error.status, "http", str(error)), _NO_WAIT, is_last=True)
             connection.socket.close()
             return
         if request is None:
@@ -150,14 +153,14 @@ class Server:
         self._pause(connection)
         lane = self._app.lane_of(request)
         if not lane:
-            self._answer(connection, request)
+            self._answer(connection, request, _NO_WAIT)
             return
-        future = self._pool(lane).submit(self._answer, connection, request)
+        future = self._pool(lane).submit(self._answer, connection, request, _SEND_TIMEOUT_S)
         self._answering.add(future)
         future.add_done_callback(self._answering.discard)
 
-    def _answer(self, connection: _Connection, request: Request) -> None:
-        if _send(connection, self._app.respond(request), is_last=self._stopping.is_set()):
+    def _answer(self, connection: _Connection, request: Request, timeout_s: float) -> None:
+        if _send(connection, self._app.respond(request), timeout_s, is_last=self._is_stopping):
             self._answered.append(connection)
             self._wake()
         else:
@@ -187,7 +190,7 @@ class Server:
         for connection in [one for one in self._reading if one.active_at < silent_since]:
             self._close(connection)
         if self._is_over():
-            self._stopping.set()
+            self._is_stopping = True
 
     def _pool(self, lane: str) -> ThreadPoolExecutor:
         if lane not in self._pools:
@@ -211,10 +214,10 @@ class Server:
             end.close()
 
 
-def _send(connection: _Connection, response: Response, *, is_last: bool) -> bool:
+def _send(connection: _Connection, response: Response, timeout_s: float, *, is_last: bool) -> bool:
     """Send a response; return whether the connection can be used again."""
     try:
-        connection.socket.settimeout(_SEND_TIMEOUT_S)
+        connection.socket.settimeout(timeout_s)
         connection.socket.sendall(response.encode(is_last=is_last))
     except OSError:  # many hooks do not wait for an answer
         return False
