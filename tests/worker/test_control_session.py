@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.past_sessions import fixed_bug
 from tests.support.running import Machine, payload, query
 from tests.worker.commands import run_here
 from tests.worker.test_experiment import CONTROL, MARKER, events, named, replied, shell_of, turn_on
@@ -90,6 +91,14 @@ def test_a_save_that_repeats_a_memory_does_not_show_it_to_a_control_session(mach
     body = {"cwd": str(shop), "session": CONTROL, "kind": "gotcha", "text": f"The {MARKER} cart is slow"}
     answer = machine.ask("POST", "/api/ask/save", body, headers={"X-Agent-Session": CONTROL})
     assert (answer.body["id"], answer.body["title"]) == (known, "")
+
+
+def test_an_evaluation_in_the_shell_of_a_control_session_is_refused(machine: Machine, shop: Path) -> None:
+    start(machine, shop)
+    recorded = fixed_bug("s1").write(machine.user_home / "recorded").parent
+    refused = run_here(machine, "eval", str(recorded), cwd=shop, more=shell_of(CONTROL), status=1)
+    assert "takes part in the user's experiment" in refused.stderr
+    assert "1 session" in run_here(machine, "eval", str(recorded), cwd=shop, more=shell_of(named("treated"))).stdout
 
 
 def test_the_notice_is_shown_once_also_after_a_resume_by_another_worker(machine: Machine, shop: Path) -> None:

@@ -10,6 +10,7 @@ import click
 from claude_mem_lite.cli import times
 from claude_mem_lite.cli.options import (
     all_projects_option,
+    asking_agent,
     chosen_home,
     connect_to_find,
     is_anything_stored,
@@ -72,6 +73,7 @@ def evaluate(
         require_there(path)
     now = utc_now()
     if paths:
+        _refuse_control_session()
         projects = of_paths([path.expanduser().absolute() for path in paths], now)
     else:
         client = connect_to_find()
@@ -88,6 +90,13 @@ def evaluate(
         click.echo("There is no session to evaluate: no transcript was found.")
     for line in (line for measured in report.projects for line in _lines(measured)):
         click.echo(line)
+
+
+def _refuse_control_session() -> None:
+    """Raise MemoryLiteError for the agent of a control session: the report lists titles of memories. The worker, which
+    knows the arms, refuses the question."""
+    if asking_agent("") is not None and is_anything_stored():
+        connect_to_find().sessions(where(None, None, True), limit=1)
 
 
 def _variants(budget: int | None, preset: str, without: tuple[str, ...]) -> list[Variant]:
