@@ -101,6 +101,23 @@ def test_an_evaluation_in_the_shell_of_a_control_session_is_refused(machine: Mac
     assert "1 session" in run_here(machine, "eval", str(recorded), cwd=shop, more=shell_of(named("treated"))).stdout
 
 
+def test_an_agent_that_names_a_session_that_is_over_finds_nothing_while_a_control_session_runs(
+    machine: Machine, shop: Path
+) -> None:
+    over = named("treated")
+    replied(machine, "SessionStart", payload("SessionStart", over, str(shop), source="startup"))
+    replied(machine, "SessionEnd", payload("SessionEnd", over, str(shop)))
+    machine.drain()
+    assert RULE in run_here(machine, "search", MARKER, cwd=shop, more=shell_of(over)).stdout
+    start(machine, shop)
+    assert "experiment" in run_here(machine, "search", MARKER, cwd=shop, more=shell_of(over), status=1).stderr
+
+
+def test_a_session_that_is_resumed_in_the_experiment_belongs_to_no_arm(machine: Machine, shop: Path) -> None:
+    assert MARKER in start(machine, shop, "resume")
+    assert query(machine.home.memory_db, "select session from experiment_arms") == []
+
+
 def test_the_notice_is_shown_once_also_after_a_resume_by_another_worker(machine: Machine, shop: Path) -> None:
     assert "without memories" in start(machine, shop)
     machine.drain()
