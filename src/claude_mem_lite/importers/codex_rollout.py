@@ -115,7 +115,8 @@ class _Rollout:
             "turn_id": self._turn,
         }
         if name in _SHELLS:
-            return self._command({**payload, "cwd": word(given.get("workdir")) or self._cwd}, _command(given), output)
+            folder = payload_builders.absolute(word(given.get("workdir")), self._cwd) or self._cwd
+            return self._command({**payload, "cwd": folder}, _command(given), output)
         if name == "write_stdin":
             return self._more(str(given.get("session_id")), output)
         if name == "apply_patch":

@@ -1,12 +1,23 @@
 """Questions that name code: a sentence about that very thing answers, and of several statements those that hold."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.context.prompt.statements import NOT_STATED, OUTDATED, NamedQuestion, named_question
+from claude_mem_lite.context.order import REPEATED
+from claude_mem_lite.context.prompt.statements import (
+    NOT_STATED,
+    OUTDATED,
+    NamedQuestion,
+    named_question,
+    names_all,
+    statements_of,
+    why_not_stated,
+)
+from claude_mem_lite.models import Passage, PassageKind
 from tests.context.prompt.test_questions import ask
 from tests.support.fakes import NOW, Store
 
@@ -48,6 +59,8 @@ def test_a_question_names_code_and_what_is_asked_of_it(text: str, expected: Name
         ("/srv/shop/src/cart/store.py has its debug server on port 4711", True),
         ("The debug server of `src/user/store.py` listens on port 4711.", False),
         ("The debug server of `src/cart/store.pyi` listens on port 4711.", False),
+        ("The debug server of `src/cart/store.py.orig` listens on port 4711.", False),
+        ("The debug server of `src/cart/store.py:Cart` listens on port 4711.", False),
         ("The debug server of `src/cart/old_store.py` listens on port 4711.", False),
         ("The metrics server of `src/cart/store.py` listens on port 4711.", False),
         ("`src/cart/store.py` has a debug server now.", False),
@@ -174,3 +187,65 @@ def test_a_capitalised_word_is_a_name_where_a_sentence_states_the_answer(store: 
 def test_few_words_are_enough_beside_a_quoted_command(store: Store) -> None:
     store.turn("k", "who does it?", "The owner of `git branch` is Ada.", session="a", at=NOW)
     assert "Ada" in ask(store, "Who is the owner of `git branch`?").text
+
+
+def test_the_agent_outdates_its_own_earlier_statement_of_the_session(store: Store) -> None:
+    began = NOW - timedelta(days=2)
+    for minutes, port in ((10, 4711), (20, 4812)):
+        at = began + timedelta(minutes=minutes)
+        store.turn(f"k{port}", "look at it", STATED.replace("4711", str(port)), session="a", at=at)
+    given = ask(store, PORT)
+    assert "4812" in given.text
+    assert "4711" not in given.text
+    assert OUTDATED in {one.left_out for one in given.candidates}
+
+
+def test_the_last_statement_of_a_text_holds(store: Store) -> None:
+    changed = STATED.replace("4711", "4812")
+    store.turn("k", "look at it", f"{STATED} I changed that. {changed}", session="a", at=NOW)
+    given = ask(store, PORT).text
+    assert "4812" in given
+    assert "4711" not in given
+
+
+def test_of_one_session_one_statement_is_enough(store: Store) -> None:
+    for key in ("k", "l"):
+        store.turn(key, "look at it", f"{STATED} As {key} says.", session="a", at=NOW)
+    given = ask(store, PORT)
+    assert given.text.count("4711") == 1
+    assert REPEATED in {one.left_out for one in given.candidates}
+
+
+def test_a_statement_that_may_not_be_given_leaves_the_place_of_its_session_to_another(store: Store) -> None:
+    question = named_question(PORT)
+    assert question is not None
+    found = [passage("k", "turn"), passage("l", "turn")]
+    statements = statements_of(store.db, question, found)
+    assert why_not_stated(found, statements, {"l"}) == {}
+    assert why_not_stated(found, statements, {"k"}) == {"l": REPEATED}
+
+
+def test_the_summary_of_a_session_states_nothing(store: Store) -> None:
+    question = named_question(PORT)
+    assert question is not None
+    assert statements_of(store.db, question, [passage("k", "session")]) == {}
+
+
+def passage(id_: str, kind: PassageKind) -> Passage:
+    return Passage(id_, kind, "look at it", STATED, session="a", project="p", created_at=NOW)
+
+
+def test_an_open_question_is_answered_by_a_memory_that_names_the_file_in_its_list(store: Store) -> None:
+    question = named_question("Why did we move load_carts out of store.py?")
+    assert question is not None
+    made = store.remember("Moved load_carts, because the import was circular", files=("src/store.py",))
+    assert names_all(question, made)
+    assert not names_all(question, replace(made, files=("src/user.py",)))
+
+
+def test_only_the_first_words_behind_which_may_be_common_ones() -> None:
+    near = named_question("Which error code of the last call of `make release` is it?")
+    far = named_question("Which red green blue yellow error does `make release` print?")
+    assert near is not None
+    assert far is not None
+    assert ("error" in near.words, "error" in far.words) == (True, False)

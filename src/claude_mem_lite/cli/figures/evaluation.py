@@ -81,6 +81,7 @@ def evaluate(
     if asking_agent("") is not None and is_anything_stored():  # refused in a control session of the experiment
         connect_to_find().sessions(Where("", all_projects=True), limit=1)
     if paths:
+        _refuse_control_session()
         projects = of_paths([path.expanduser().absolute() for path in paths], now)
     else:
         client = connect_to_find()
@@ -104,6 +105,13 @@ def _print(report: Report, as_json: bool) -> None:
         )
     for line in (line for measured in report.projects for line in _lines(measured)):
         click.echo(line)
+
+
+def _refuse_control_session() -> None:
+    """Raise MemoryLiteError for the agent of a control session: the report lists titles of memories. The worker, which
+    knows the arms, refuses the question."""
+    if asking_agent("") is not None and is_anything_stored():
+        connect_to_find().sessions(where(None, None, True), limit=1)
 
 
 def _variants(budget: int | None, preset: str, without: tuple[str, ...]) -> list[Variant]:
