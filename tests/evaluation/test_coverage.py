@@ -7,7 +7,7 @@ import pytest
 
 from claude_mem_lite.evaluation.coverage import Files, Selection, precision, product_selection, sample
 from claude_mem_lite.evaluation.intervals import bootstrapped
-from claude_mem_lite.evaluation.measurement import ProjectWalk, measure, unused_memories
+from claude_mem_lite.evaluation.measurement import PRODUCT, ProjectWalk, measure, unused_memories
 from claude_mem_lite.evaluation.recording import ListedSession
 from claude_mem_lite.evaluation.session_walk import ContextLine, SessionStart
 from claude_mem_lite.evaluation.trigger_walk import Answer, AnsweredPrompt, AnswerItem, PromptTrigger
@@ -116,6 +116,6 @@ def test_a_variant_differs_by_its_own_figures_minus_those_of_the_product() -> No
     measured = measure(walked)
     assert measured.differences["smaller"].coverage.mean == -1.0
     assert measured.differences["smaller"].tokens.mean == (
-        measured.starts["smaller"].tokens - measured.starts["the product"].tokens
+        measured.starts["smaller"].tokens - measured.starts[PRODUCT].tokens
     )
     assert measured.differences["smaller"].tokens.mean < 0

@@ -11,8 +11,8 @@ import pytest
 
 from claude_mem_lite.importers.agent_session import OF_SUBAGENT
 from claude_mem_lite.importers.discovery import AGENTS, discover
-from claude_mem_lite.importers.jsonl_reader import TranscriptProblem
-from claude_mem_lite.importers.opencode_session import MAX_FILE_BYTES, read_object, sessions_in
+from claude_mem_lite.importers.jsonl_reader import MAX_FILE_BYTES, TranscriptProblem, read_object
+from claude_mem_lite.importers.opencode_session import sessions_in
 from tests.importers.test_agent_sessions import SOON, kinds, read, session_of, tools
 from tests.support import agent_files as made
 from tests.support.past_sessions import Json
@@ -186,7 +186,9 @@ def test_a_failed_tool_of_opencode_is_a_failure(tmp_path: Path) -> None:
     ((turn,), _) = read(path)
     (failure,) = [event.payload for event in turn.events if event.payload["hook_event_name"] == "PostToolUseFailure"]
     assert (failure["tool_name"], failure["error"]) == ("Read", "File not found")
-    assert failure["tool_input"]["file_path"] == f"{made.CWD}/a.py"
+    given = failure["tool_input"]
+    assert isinstance(given, dict)
+    assert given["file_path"] == f"{made.CWD}/a.py"
 
 
 @pytest.mark.parametrize("status", ["pending", "running"])
