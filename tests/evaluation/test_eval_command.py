@@ -52,4 +52,4 @@ def test_a_layer_that_does_not_exist_is_refused_with_the_names_of_all(tmp_path: 
 def test_a_folder_without_transcripts_is_said_to_be_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     ran = run(tmp_path, tmp_path / "empty")
-    assert ran.stdout == "There is no session to evaluate: no transcript was found.\n"
+    assert ran.stdout.startswith("There is no session to evaluate: no transcript was found. --all-projects ")

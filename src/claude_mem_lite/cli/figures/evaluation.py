@@ -33,6 +33,10 @@ _MAX_SESSIONS = 1000
 _MAX_UNUSED = 10
 _MAX_TITLE_LENGTH = 80
 _BAR_WIDTH = 30
+_NOTHING = (
+    "There is no session to evaluate: no transcript was found. --all-projects takes those of other folders, a PATH "
+    "transcripts that are elsewhere."
+)
 
 
 @click.command(name="eval", short_help="Measure on your own sessions how much memory helps.")
@@ -85,7 +89,7 @@ def evaluate(
         print_json(report.as_json())
         return
     if not report.projects:
-        click.echo("There is no session to evaluate: no transcript was found.")
+        click.echo(_NOTHING)
     for line in (line for measured in report.projects for line in _lines(measured)):
         click.echo(line)
 
@@ -125,7 +129,7 @@ def _lines(project: ProjectReport) -> Iterator[str]:
         yield "Stopped: the figures are of the part that was measured until then."
     if project.not_walked:
         gone = counted(project.not_walked, "stored session was", "stored sessions were")
-        yield f"{gone} left out: no transcript is there any more."
+        yield f"{gone} left out: Claude Code has no transcript of {'it' if project.not_walked == 1 else 'them'}."
     if not whole.sessions:
         yield (
             f"Too few sessions to tell: {counted(project.sessions, 'session')}, of which the first {FIRST} are only "

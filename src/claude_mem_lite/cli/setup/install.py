@@ -138,8 +138,7 @@ def install(
         return
     is_asked = not yes and not key_stdin and first_run.can_ask()
     answers = _asked(home, target, given, planned) if is_asked else given
-    if answers.model is not None:
-        load_config(home.config, {})  # a broken file is told before anything is changed
+    load_config(home.config, {})  # a broken file is told before anything is changed: nothing would be remembered
     _carry_out(home, target, answers, lambda: planned(answers.allow_tools))
 
 
