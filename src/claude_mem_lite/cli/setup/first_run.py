@@ -78,6 +78,22 @@ def find_past(target: Target) -> Past:
     return Past(folder, len(found), sum(transcript.size_bytes for transcript in found))
 
 
+def left_to_import(agent: str, *, has_imported: bool) -> Sequence[str]:
+    """Return the sentence about sessions that the install into an agent has not imported, if there may be any."""
+    from claude_mem_lite.cli.transfer.transcript_report import LABELS  # here: both load every importer
+    from claude_mem_lite.importers.discovery import AGENTS, folders_of
+
+    command = "`claude-mem-lite import transcripts`"
+    if not has_imported:
+        return [f"{command} imports your earlier sessions."] if agent in AGENTS else []
+    others = [
+        LABELS[other]
+        for other in AGENTS
+        if other != agent and any(any(folder.glob("*")) for folder in folders_of(other, os.environ))
+    ]
+    return [f"{command} also imports your sessions of {', '.join(others)}."] if others else []
+
+
 def transcripts_folder(target: Target) -> Path:
     """Return the folder of the transcripts of a target; a project's are in the folder of all."""
     return target.folder / "projects" if target.scope == "user" else own_folders(os.environ)[0]

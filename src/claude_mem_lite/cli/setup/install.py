@@ -309,8 +309,7 @@ def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> Non
     if AGENT_TEXTS[agent].first:
         click.echo(AGENT_TEXTS[agent].first)
     click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
-    click.echo(
-        "`claude-mem-lite doctor` checks that everything works; `claude-mem-lite install` lets you change an answer."
-    )
-    if agent == CLAUDE_CODE and not answers.import_past:
-        click.echo("`claude-mem-lite import transcripts` imports your earlier sessions.")
+    again = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
+    click.echo(f"`claude-mem-lite doctor` checks that everything works; `{again}` lets you change an answer.")
+    for sentence in first_run.left_to_import(agent, has_imported=bool(answers.import_past)):
+        click.echo(sentence)
