@@ -173,9 +173,12 @@ def test_an_agent_may_not_choose_a_model(
     assert not (Path.home() / ".claude" / "settings.json").exists()
 
 
-def test_a_broken_config_keeps_everything_as_it_is(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("options", [(), ("--yes",), ("--provider", "claude-cli")])
+def test_a_broken_config_keeps_everything_as_it_is(
+    home: Home, options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     home.config.write_text("provider = 3\n")
-    assert run("install", "--provider", "claude-cli") == 1
+    assert run("install", *options) == 1
     assert "provider must be a string" in capsys.readouterr().err
     assert not (Path.home() / ".claude" / "settings.json").exists()
     assert home.config.read_text() == "provider = 3\n"

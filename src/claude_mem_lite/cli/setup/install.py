@@ -138,8 +138,7 @@ def install(
         return
     is_asked = not yes and not key_stdin and first_run.can_ask()
     answers = _asked(home, target, given, planned) if is_asked else given
-    if answers.model is not None:
-        load_config(home.config, {})  # a broken file is told before anything is changed
+    load_config(home.config, {})  # a broken file is told before anything is changed: nothing would be remembered
     _carry_out(home, target, answers, lambda: planned(answers.allow_tools))
 
 
@@ -310,8 +309,7 @@ def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> Non
     if AGENT_TEXTS[agent].first:
         click.echo(AGENT_TEXTS[agent].first)
     click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
-    click.echo(
-        "`claude-mem-lite doctor` checks that everything works; `claude-mem-lite install` lets you change an answer."
-    )
-    if agent == CLAUDE_CODE and not answers.import_past:
-        click.echo("`claude-mem-lite import transcripts` imports your earlier sessions.")
+    again = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
+    click.echo(f"`claude-mem-lite doctor` checks that everything works; `{again}` lets you change an answer.")
+    for sentence in first_run.left_to_import(agent, has_imported=bool(answers.import_past)):
+        click.echo(sentence)
