@@ -18,6 +18,7 @@ from pathlib import Path
 
 from benchmarks.figures import RESULTS, Figure, keep
 from benchmarks.transcripts import Data
+from claude_mem_lite.evaluation.measurement import PRODUCT
 from claude_mem_lite.paths import HOME_VARIABLE
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
@@ -55,7 +56,7 @@ def evaluated(place: Path) -> Run:
         ran = subprocess.run([COMMAND, "eval", place, "--json"], env=environment, capture_output=True, check=True)
         wall_s, cpu_s = time.perf_counter() - began, _cpu_s() - before
     (project,) = json.loads(ran.stdout)["projects"]
-    coverage = float(project["whole"]["starts"]["the product"]["coverage"]["mean"])
+    coverage = float(project["whole"]["starts"][PRODUCT]["coverage"]["mean"])
     return Run(wall_s, cpu_s, os.getloadavg()[0], coverage)
 
 

@@ -90,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
 def asked(data: Data, folder: Path) -> Iterator[Outcome]:
     """Every question of a project, asked in its home below the folder."""
     own = [one for one in questions() if one.project in (data.folder.name, "")]
-    clock = _filled(data, folder)
+    clock = filled(data, folder)
     chunks = Chunks(data.turns())
     with served(Home(folder / "home"), clock) as loop:
         for question in own:
@@ -98,7 +98,7 @@ def asked(data: Data, folder: Path) -> Iterator[Outcome]:
             yield _asked(loop, folder / "checkout", question, raw)
 
 
-def _filled(data: Data, folder: Path) -> SettableClock:
+def filled(data: Data, folder: Path) -> SettableClock:
     """Fill a home with all sessions, unless that was done before; return the clock of the moment of asking."""
     if not folder.exists():
         walk = Walk(recorded(data), folder)

@@ -11,9 +11,12 @@ from benchmarks.figures import Figure
 from benchmarks.reading import fill
 from benchmarks.stage import Stage, payload, stage
 from claude_mem_lite.client.queries import Where
+from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.limits import LIMITS
 
 STARTS = 10
+COLD_STARTS = 20
+FEW = 1_000
 MANY = 100_000
 IDLE_S = LIMITS.rest_s + 15
 INDEXED_S = 1800.0
@@ -23,6 +26,9 @@ EVENTS = 3000
 def measure() -> Iterator[Figure]:
     with stage() as made:
         yield from _start(made)
+    for memories in (0, FEW):
+        with stage() as made:
+            yield from _cold(made, memories)
     with stage() as made:
         yield from _memory(made)
     with stage() as made:
@@ -43,6 +49,29 @@ def _start(made: Stage) -> Iterator[Figure]:
     for name, times in taken.items():
         yield Figure(name, round(max(times), 2), "s", 1.0, note=f"worst of {STARTS}, by turns")
         yield Figure(f"{name}, median", round(statistics.median(times), 2), "s")
+
+
+def _cold(made: Stage, memories: int) -> Iterator[Figure]:
+    """Time the whole hook of a session's start while no worker runs, in turns with a bare interpreter."""
+    if memories:
+        fill(made, memories=memories, sessions=50)
+    made.start_worker()
+    made.client.drain(INDEXED_S)
+    made.stop_worker()
+    hooks, bare = [], []
+    for number in range(COLD_STARTS):
+        bare.append(made.time_pass_s())
+        given = payload("SessionStart", made.folder, session=f"cold-{number}", source="startup")
+        hooks.append(made.time_hook_s("SessionStart", given))
+        made.until_answer()
+        made.stop_worker()
+    given_up = sum(taken >= ANSWER_WITHIN_S["SessionStart"] for taken in hooks)
+    where = f"{memories} memories" if memories else "empty home"
+    ratio = statistics.median(hooks) / statistics.median(bare)
+    note = f"median of {COLD_STARTS}, {statistics.median(hooks) * 1000:.0f} ms; {given_up} without an answer in time"
+    yield Figure(
+        f"first hook to its answer, worker cold, {where}", round(ratio, 1), "x `python -c pass`", 25, note=note
+    )
 
 
 def _memory(made: Stage) -> Iterator[Figure]:

@@ -235,11 +235,12 @@ def _check_provider(path: Path, config: Config) -> None:
         raise ConfigError(f"{path}: there is no provider {config.provider[:40]!r}", hint)
     if config.provider == "openai" and not config.model:
         raise ConfigError(f"{path}: the provider openai needs a model", 'name the one to ask, as in model = "qwen3:8b"')
-    if config.base_url and not _is_address(config.base_url):
+    if config.base_url and not is_address(config.base_url):
         raise ConfigError(f"{path}: base_url is no address", 'for example base_url = "http://localhost:11434/v1"')
 
 
-def _is_address(url: str) -> bool:
+def is_address(url: str) -> bool:
+    """Return whether a text is the address of a web server."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0

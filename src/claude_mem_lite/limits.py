@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class Limits:
     """Limits of one worker."""
 
-    check_s: float = 0.04
-    """CPU time of a context for checks of the checkout."""
+    check_s: float = 0.03
+    """CPU time of a context for checks of the checkout: enough for the memories shown, except before the first scan and
+    right after a `git switch` of thousands of files."""
     check_within_s: float = 0.24
     """Wall-clock limit of the checks, from the start of the context: layers check in turn, and the last layer late."""
     check_share: float = 0.5
@@ -31,6 +32,8 @@ class Limits:
     turns_s: float = 0.1
     """Time in which layers take turns. With 10,000 memories, all turns take about this long. The rest of the time is
     for layers that wait behind a hanging layer: beside each other, layers take longer."""
+    first_answer_s: float = 1.5
+    """Most time that the job thread leaves to the first answer of a worker: its hook waits no longer."""
     start_patience_s: float = 0.5
     """Most time for the layers of a start context."""
     drain_poll_s: float = 0.2

@@ -305,6 +305,20 @@ def test_off_and_on_turn_the_switch(home: Home) -> None:
     assert not home.off_switch.exists()
 
 
+def test_off_says_that_it_is_off_where_the_time_cannot_be_noted(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    home.pauses.touch()  # where a folder belongs, nothing can be written, as on a full disk
+    assert run("off") == 1
+    assert home.off_switch.exists()
+    shown = capsys.readouterr().err
+    assert "memory is off, but the time of that cannot be noted" in shown
+    assert "run this again" in shown
+
+
+def test_a_guard_without_words_is_told_what_to_give(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("guards", "add", " ") == 2
+    assert "give a SENTENCE, or the parts of a rule" in capsys.readouterr().err
+
+
 def test_off_and_on_say_when_there_was_nothing_to_do(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     run("on")
     run("off")

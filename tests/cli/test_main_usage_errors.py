@@ -173,7 +173,8 @@ def test_a_worker_that_cannot_start_fails_in_one_sentence(
     assert run("search", "x") == 1
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert shown.err == f"claude-mem-lite: the worker did not start; see the end of {home.worker_log}\n"
+    step = f"run `claude-mem-lite doctor`, and see the end of {home.worker_log}"
+    assert shown.err == f"claude-mem-lite: the worker did not start; {step}\n"
 
 
 def test_a_home_that_cannot_be_made_fails_in_one_sentence(

@@ -10,6 +10,7 @@ import pytest
 
 from claude_mem_lite.db.integrity import damage_of, first_missing_part, is_damage
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, Migration, migrate
+from tests.db.expected_columns import FILE, made_by_migrations
 
 # As in a database of an SQLite that did without it.
 HIDDEN = "delete from sqlite_master where name = 'passages_fts_config'"
@@ -68,3 +69,7 @@ def test_a_lack_counts_as_damage_of_the_file(tmp_path: Path) -> None:
         assert damage_of(path, thoroughly=False) == ""
         db.execute("drop table sessions")
     assert damage_of(path, thoroughly=False) == "the table sessions is missing"
+
+
+def test_the_columns_in_the_package_are_those_of_the_migrations() -> None:
+    assert FILE.read_text() == made_by_migrations(), "run python -m tests.db.expected_columns"

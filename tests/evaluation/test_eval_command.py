@@ -41,7 +41,7 @@ def test_json_has_every_figure(tmp_path: Path) -> None:
     (project,) = json.loads(ran.stdout)["projects"]
     assert project["name"] == "shop"
     assert project["whole"]["sessions"] == 2
-    assert set(project["whole"]["starts"]) == {"the product", "the newest 10 sessions", "nothing"}
+    assert set(project["whole"]["starts"]) == {"claude-mem-lite", "the newest 10 sessions", "nothing"}
 
 
 def test_a_layer_that_does_not_exist_is_refused_with_the_names_of_all(tmp_path: Path) -> None:
@@ -51,10 +51,16 @@ def test_a_layer_that_does_not_exist_is_refused_with_the_names_of_all(tmp_path: 
     assert "handoff" in ran.stderr
 
 
+def test_a_preset_that_does_not_exist_is_refused_before_any_session_is_read(tmp_path: Path) -> None:
+    ran = run(tmp_path, transcripts(tmp_path, 1), "--preset", "nonsense")
+    assert ran.returncode != 0
+    assert "there is no preset 'nonsense'" in ran.stderr
+
+
 def test_a_folder_without_transcripts_is_said_to_be_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     ran = run(tmp_path, tmp_path / "empty")
-    assert ran.stdout == "There is no session to evaluate: no transcript was found.\n"
+    assert ran.stdout.startswith("There is no session to evaluate: no transcript was found. Name a folder")
 
 
 @pytest.mark.parametrize(

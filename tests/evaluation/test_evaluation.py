@@ -9,9 +9,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from benchmarks.injection import measured_ways
+from benchmarks import injection
 from benchmarks.prompts import walked
 
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.evaluation.intervals import bootstrapped
 from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, NEWEST_SESSIONS, NOTHING, PRODUCT
 from claude_mem_lite.evaluation.project_recordings import of_paths
@@ -52,10 +53,10 @@ def report(data: Path) -> ProjectReport:
 
 
 def test_figures_of_starts_equal_those_of_the_benchmark(data: Path, report: ProjectReport) -> None:
-    samples = measured_ways(data)
-    for name in (PRODUCT, NEWEST_SESSIONS):
-        assert report.whole.starts[name].coverage == bootstrapped(samples[name].covered)
-        assert report.whole.starts[name].tokens == sum(samples[name].tokens) / len(samples[name].tokens)
+    samples = injection.measured_ways(data)
+    for name, way in ((PRODUCT, injection.PRODUCT), (NEWEST_SESSIONS, injection.NEWEST_SESSIONS)):
+        assert report.whole.starts[name].coverage == bootstrapped(samples[way].covered)
+        assert report.whole.starts[name].tokens == sum(samples[way].tokens) / len(samples[way].tokens)
 
 
 def test_figures_of_prompts_equal_those_of_the_benchmark(data: Path, report: ProjectReport) -> None:
@@ -121,6 +122,14 @@ def test_the_report_is_kept_for_the_user_alone(tmp_path: Path, report: ProjectRe
     assert home.evaluation.stat().st_mode & 0o777 == 0o600
     kept = json.loads(home.evaluation.read_text())
     assert kept["projects"][0]["whole"]["prompts"] == asdict(report.whole.prompts)
+
+
+def test_a_report_that_cannot_be_kept_is_an_error_with_the_file(tmp_path: Path, report: ProjectReport) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    home.evaluation.mkdir()
+    with pytest.raises(MemoryLiteError, match=r"evaluation\.json cannot be written"):
+        keep_report(Report("2026-05-01T00:00:00+00:00", [report]), home)
 
 
 def test_files_of_a_session_without_a_list_are_the_files_that_it_edited(tmp_path: Path) -> None:

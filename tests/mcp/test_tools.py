@@ -83,7 +83,10 @@ def test_a_worker_that_cannot_be_started_is_told_in_a_sentence(shop: Shop) -> No
 
     (told_,) = shop.agent(finds_worker=False).calls_by_sdk(("memory_search", {"query": "checkout"}))
 
-    assert told_ == Told(f"the worker did not start; see the end of {shop.machine.home.worker_log}", True)
+    assert told_ == Told(
+        f"the worker did not start; run `claude-mem-lite doctor`, and see the end of {shop.machine.home.worker_log}",
+        True,
+    )
 
 
 def test_search_shows_lines_with_ids_kinds_dates_and_whose_word_it_is(shop: Shop) -> None:

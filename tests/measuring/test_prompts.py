@@ -70,6 +70,13 @@ def test_the_interval_is_wide_when_few_sessions_have_many_prompts() -> None:
     assert together.high - together.low > 3 * (apart.high - apart.low)
 
 
+def test_all_items_of_a_drawn_session_count() -> None:
+    sessions = [str(number) for number in range(40)]
+    useful = [JudgedPrompt(id_, True, (True,)) for id_ in sessions[:20] for _ in range(3)]
+    measured = rates([*useful, *(JudgedPrompt(id_, True, (False,)) for id_ in sessions[20:])])
+    assert measured.low < measured.precision == 0.75 < measured.high
+
+
 def test_nothing_given_is_no_precision_and_no_error() -> None:
     measured = rates([JudgedPrompt("a", True, ()), JudgedPrompt("b", True, ())])
     assert (measured.share, measured.precision, measured.low, measured.high) == (0.0, 0.0, 0.0, 0.0)

@@ -91,6 +91,12 @@ def test_a_search_made_ready_ahead_finds_what_was_stored_before_and_after(store:
     assert sorted(titles(found)) == ["Login slow", "Parser slow"]
 
 
+def test_nothing_is_loaded_ahead_for_a_home_without_vectors(store: Store) -> None:
+    embedder = FakeEmbedder()
+    Search(embedder, VectorIndex()).make_ready(store.connect)
+    assert embedder.asked == []
+
+
 def test_a_database_that_cannot_be_opened_is_left_to_the_first_search(store: Store, tmp_path: Path) -> None:
     search = Search(FakeEmbedder(), VectorIndex())
     search.make_ready(lambda: open_for_reading(tmp_path / "missing.db"))

@@ -12,7 +12,10 @@ FIGURES = {
     "sessions": 20,
     "with_files": 18,
     "is_enough": True,
-    "starts": {"the product": START, "nothing": {"coverage": {"mean": 0.0, "low": 0.0, "high": 0.0}, "tokens": 0.0}},
+    "starts": {
+        "claude-mem-lite": START,
+        "nothing": {"coverage": {"mean": 0.0, "low": 0.0, "high": 0.0}, "tokens": 0.0},
+    },
     "prompts": {"prompts": 9, "answered": 3, "items": 4, "useful": 3, "low": 0.1, "high": 0.9},
     "failures_repeated": 2,
     "failures_offered": 1,

@@ -1,12 +1,16 @@
 """Tests of a control session of the experiment: what holds in it all the same, and what the user learns of it."""
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from claude_mem_lite.experiment.arms import arm_of
+from claude_mem_lite.worker.api.routes import make_router
+from tests.support.past_sessions import fixed_bug
 from tests.support.running import Machine, payload, query
 from tests.worker.commands import run_here
-from tests.worker.test_experiment import CONTROL, MARKER, events, named, replied, shell_of, turn_on
+from tests.worker.test_experiment import CONTROL, MARKER, SHARE, events, named, replied, shell_of, turn_on
 from tests.worker.test_guards import Guarded
 from tests.worker.test_lesson_collection import SAID, allow
 from tests.worker.trigger_events import answered, ask, remember
@@ -90,6 +94,66 @@ def test_a_save_that_repeats_a_memory_does_not_show_it_to_a_control_session(mach
     body = {"cwd": str(shop), "session": CONTROL, "kind": "gotcha", "text": f"The {MARKER} cart is slow"}
     answer = machine.ask("POST", "/api/ask/save", body, headers={"X-Agent-Session": CONTROL})
     assert (answer.body["id"], answer.body["title"]) == (known, "")
+
+
+def test_an_evaluation_in_the_shell_of_a_control_session_is_refused(machine: Machine, shop: Path) -> None:
+    start(machine, shop)
+    recorded = fixed_bug("s1").write(machine.user_home / "recorded").parent
+    refused = run_here(machine, "eval", str(recorded), cwd=shop, more=shell_of(CONTROL), status=1)
+    assert "takes part in the user's experiment" in refused.stderr
+    assert "1 session" in run_here(machine, "eval", str(recorded), cwd=shop, more=shell_of(named("treated"))).stdout
+
+
+def test_an_agent_that_names_a_session_that_is_over_finds_nothing_while_a_control_session_runs(
+    machine: Machine, shop: Path
+) -> None:
+    over = named("treated")
+    replied(machine, "SessionStart", payload("SessionStart", over, str(shop), source="startup"))
+    replied(machine, "SessionEnd", payload("SessionEnd", over, str(shop)))
+    machine.drain()
+    assert RULE in run_here(machine, "search", MARKER, cwd=shop, more=shell_of(over)).stdout
+    start(machine, shop)
+    assert "experiment" in run_here(machine, "search", MARKER, cwd=shop, more=shell_of(over), status=1).stderr
+
+
+def test_a_control_session_is_told_apart_from_other_refusals(machine: Machine, shop: Path) -> None:
+    start(machine, shop)
+    answer = machine.ask("GET", "/api/memories", headers={"X-Agent-Session": CONTROL})
+    assert (answer.status, answer.body["error"]["code"]) == (403, "control_session")
+
+
+WITHOUT_MEMORIES = {
+    "/api/health",
+    "/api/settings",
+    "/api/queue",
+    "/api/queue/stats",
+    "/api/index",
+    "/api/index/damage",
+    "/api/recoveries",
+    "/api/experiment",
+}
+
+
+def test_a_control_session_reads_by_no_address_but_those_without_memories(machine: Machine, shop: Path) -> None:
+    start(machine, shop)
+    paths = ["/".join(route.parts) for route in make_router().routes if route.method == "GET"]
+    asked = {path: machine.ask("GET", path, headers={"X-Agent-Session": CONTROL}).status for path in paths}
+    assert {path for path, status in asked.items() if status != 403} == WITHOUT_MEMORIES & set(paths)
+    answer = machine.ask("POST", "/api/ask", {"cwd": str(shop)}, headers={"X-Agent-Session": CONTROL})
+    assert answer.status == 403
+
+
+def test_a_control_session_with_an_unusual_id_is_known_by_it(machine: Machine, shop: Path) -> None:
+    ids = (f"shop {number} é" for number in range(100))
+    id_ = next(id_ for id_ in ids if arm_of(id_, SHARE) == "control" and arm_of(quote(id_), SHARE) == "treated")
+    replied(machine, "SessionStart", payload("SessionStart", id_, str(shop), source="startup"))
+    refused = run_here(machine, "search", MARKER, cwd=shop, more=shell_of(id_), status=1)
+    assert "takes part in the user's experiment" in refused.stderr
+
+
+def test_a_session_that_is_resumed_in_the_experiment_belongs_to_no_arm(machine: Machine, shop: Path) -> None:
+    assert MARKER in start(machine, shop, "resume")
+    assert query(machine.home.memory_db, "select session from experiment_arms") == []
 
 
 def test_the_notice_is_shown_once_also_after_a_resume_by_another_worker(machine: Machine, shop: Path) -> None:

@@ -64,6 +64,13 @@ def test_a_look_that_a_standstill_cut_short_is_tried_again() -> None:
     assert machine.look([(2.0, 1.0)]) == [10.0]
 
 
+def test_a_look_that_skipped_something_before_its_end_is_tried_again_only_if_the_machine_was_busy() -> None:
+    machine = Machine(work_s=4.0, within_s=inf)
+    assert machine.look([(3.0, 1.0), (1.0, 1.0)]) == [4.0, 9.0], "a second was left of three"
+    machine = Machine(work_s=4.0, within_s=inf)
+    assert machine.look([(1.0, 1.0), (1.0, 1.0)]) == [4.0], "with more time on the clock it would skip the same"
+
+
 def test_a_machine_that_is_slow_all_the_time_has_more_of_the_clock_at_each_try() -> None:
     machine = Machine(work_s=4.0, within_s=inf)
     assert machine.look([(4.0, 1.0), (6.0, 1.5), (4.5, 1.5)]) == [4.0, 10.0, 14.5]

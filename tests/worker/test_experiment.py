@@ -270,6 +270,13 @@ def test_a_turn_that_ended_by_an_error_does_not_end_the_session(machine: Machine
     assert counted(machine) == [(CONTROL, 2)]
 
 
+def test_one_outcome_has_the_whole_level_and_the_others_share_another(machine: Machine, shop: Path) -> None:
+    found = machine.get("/api/experiment")["outcomes"]
+    assert [one["name"] for one in found if one["is_primary"]] == ["calls_before_edit"]
+    assert [one["level"] for one in found] == pytest.approx([0.05, *[0.05 / 6] * 6])
+    assert [one["name"] for one in found if one["scale"] == "share"] == ["repeated_failures", "corrections"]
+
+
 def test_the_command_turns_the_experiment_on_and_off_and_keeps_the_rest_of_the_settings(
     machine: Machine, shop: Path
 ) -> None:

@@ -6,12 +6,17 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loading import LATE
-from tests.support.running import Machine, open_machine, payload, wait_until
+from tests.support.fakes import FakeEmbedder
+from tests.support.patience import PATIENT
+from tests.support.running import WAIT_S, Machine, open_machine, payload, running_loop, wait_until
+from tests.worker.conftest import SetClock
 
 NOTING = """
 import sys
@@ -84,19 +89,20 @@ def test_the_first_answer_needs_neither_rules_for_turns_nor_guards_nor_the_api(c
 STEP = """
 import sys
 from pathlib import Path
-from claude_mem_lite.worker.loading import FIRST_ANSWER_S, LATE, LoadingStep
+from claude_mem_lite.worker.loading import FIRST_ANSWER_S, LATE, LateModules
 from claude_mem_lite.worker.shutdown import Activity, Package
 
 installed = Path(sys.argv[1])
 activity, package = Activity(), Package(installed)
-step = LoadingStep(activity, package)
-due_s = step.run()
-assert due_s is not None and 0 < due_s <= FIRST_ANSWER_S and not step.is_loaded
+late = LateModules(activity, package)
+late.load_if_due()
+due_s = late.due_in_s()
+assert due_s is not None and 0 < due_s <= FIRST_ANSWER_S and not late.is_loaded
 with activity.answering():
     if sys.argv[2]:
         installed.write_text(sys.argv[2])
-step.run()
-print(step.is_loaded, f"claude_mem_lite.{LATE[0]}" in sys.modules)
+late.load_if_due()
+print(late.is_loaded, f"claude_mem_lite.{LATE[0]}" in sys.modules)
 """
 
 
@@ -115,18 +121,18 @@ def test_late_modules_of_an_unchanged_package_are_loaded_after_the_first_answer(
 COLLECTING = """
 import gc, importlib, sys
 gc.disable()
-from claude_mem_lite.worker.loading import LATE, LoadingStep
+from claude_mem_lite.worker.loading import LATE, LateModules
 from claude_mem_lite.worker.shutdown import Activity, Package
 
 if sys.argv[1]:
     for name in LATE:
         importlib.import_module(f"claude_mem_lite.{name}")
 activity, package = Activity(), Package()
-step = LoadingStep(activity, package)
+late = LateModules(activity, package)
 with activity.answering():
     pass
-step.run()
-print(step.is_loaded, gc.isenabled())
+late.load_if_due()
+print(late.is_loaded, gc.isenabled())
 """
 
 
@@ -142,3 +148,10 @@ def test_garbage_is_collected_again_whoever_has_loaded_the_modules(are_there: st
 @pytest.mark.parametrize("name", LATE)
 def test_every_late_module_exists(name: str) -> None:
     assert importlib.import_module(f"claude_mem_lite.{name}")
+
+
+def test_a_first_start_that_waits_for_a_pass_does_not_keep_that_pass_waiting(home: Home, clock: SetClock) -> None:
+    limits = replace(PATIENT, first_answer_s=10 * WAIT_S)
+    with running_loop(home, clock, embedder=FakeEmbedder(), limits=limits) as services, services.activity.answering():
+        for _ in range(3):
+            assert services.passes.wait_until_stored(WAIT_S)

@@ -145,6 +145,8 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
         if isinstance(error.__context__, KeyboardInterrupt):  # at a question, which click says in this way alone
             click.echo(err=True)
             return _fail(130, program, "nothing was done")
+        if isinstance(error.__context__, EOFError):  # Ctrl-D, which leaves the cursor behind the question
+            click.echo(err=True)
         return _fail(1, program, "nothing was done")
     except click.ClickException as error:
         return _fail(1, program, error.format_message())

@@ -13,6 +13,7 @@ from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_optio
 from claude_mem_lite.cli.output import Column, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.status import Health, QueueCounts, Retried
@@ -127,7 +128,13 @@ def off() -> None:
     was_off = home.off_switch.exists()
     if not was_off:  # the time of the file is the beginning of the pause
         home.off_switch.touch(mode=0o600)
-    pauses.note_off(home, time.time_ns())
+    try:
+        pauses.note_off(home, time.time_ns())
+    except OSError as error:  # a full disk, most likely: the switch needs no room, the note does
+        raise MemoryLiteError(
+            f"memory is off, but the time of that cannot be noted in {home.pauses} ({error.strerror})",
+            "fix that and run this again, else a later import may take in what you do meanwhile",
+        ) from error
     state = "It was off already" if was_off else "Off: nothing is captured and nothing is given"
     click.echo(f"{state}; `claude-mem-lite on` undoes it.")
 

@@ -37,7 +37,9 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     if _comes_up(home, client, wait_s) or (home.suspect.exists() and _comes_up(home, client, wait_s)):
         return client
     _refuse_newer(home)
-    raise WorkerUnavailable("the worker did not start", f"see the end of {home.worker_log}")
+    raise WorkerUnavailable(
+        "the worker did not start", f"run `claude-mem-lite doctor`, and see the end of {home.worker_log}"
+    )
 
 
 def _follow(home: Home, wait_s: float) -> None:

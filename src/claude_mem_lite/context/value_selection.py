@@ -40,11 +40,17 @@ class _Group:
     place: int
     items: tuple[Item, ...]
     tokens: int = field(init=False)
-    wordings: tuple[StemmedText, ...] = field(init=False)
+    _wordings: tuple[StemmedText, ...] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.tokens = estimate_tokens("\n".join(item.line for item in self.items))
-        self.wordings = tuple(StemmedText(item.wording) for item in self.items if item.wording)
+
+    @property
+    def wordings(self) -> tuple[StemmedText, ...]:
+        """Words of the lines; computed when asked for, since most groups are not worth their tokens."""
+        if self._wordings is None:
+            self._wordings = tuple(StemmedText(item.wording) for item in self.items if item.wording)
+        return self._wordings
 
     @property
     def is_asked_for(self) -> bool:

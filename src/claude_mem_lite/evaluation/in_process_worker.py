@@ -14,6 +14,7 @@ from datetime import datetime
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import is_answering, wait_until
 from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.limits import LIMITS
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.answers import prompt
@@ -25,6 +26,7 @@ from claude_mem_lite.worker.services import Services
 _START_S = 30.0
 _HOOK_S = 60.0
 _MAX_ATTEMPTS = 20
+TRY_LATER = "run this again when the machine is less busy"
 # A walk drains the queue hundreds of times, and waits for nothing else meanwhile.
 _DRAIN_POLL_S = 0.01
 
@@ -50,7 +52,7 @@ def served(home: Home, clock: SettableClock) -> Iterator[Services]:
             thread.start()
         try:
             if not wait_until(lambda: is_answering(Client(home)), Deadline.after(_START_S)):
-                raise SystemExit("the worker does not answer")
+                raise MemoryLiteError(f"the worker of the walk did not answer in {_START_S:.0f} s", TRY_LATER)
             yield loop.services
         finally:
             server.stop()
@@ -80,7 +82,7 @@ def retried_when_late(ask: Callable[[], bytes | None]) -> bytes:
                 return answer or b""
     finally:
         log.removeHandler(late)
-    raise SystemExit("the machine is too busy for this")
+    raise MemoryLiteError(f"the search for a prompt timed out {_MAX_ATTEMPTS} times", TRY_LATER)
 
 
 class _LateNotes(logging.Handler):

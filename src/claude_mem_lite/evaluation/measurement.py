@@ -23,7 +23,7 @@ from claude_mem_lite.evaluation.trigger_walk import AnsweredPrompt
 MIN_SESSIONS = 12
 """Fewer sessions are too few to tell."""
 MAX_NEWEST = 10
-PRODUCT = "the product"
+PRODUCT = "claude-mem-lite"
 NEWEST_SESSIONS = f"the newest {MAX_NEWEST} sessions"
 NOTHING = "nothing"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import wait_until
 from claude_mem_lite.deadline import Deadline
-from claude_mem_lite.evaluation.in_process_worker import send_hook
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.evaluation.in_process_worker import TRY_LATER, send_hook
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import JsonObject
@@ -59,9 +60,9 @@ class ReplayHome:
         if batch:
             self.client.import_turns(batch)
         if not self.client.drain(_DRAIN_S).drained:
-            raise SystemExit("not everything could be worked on")
+            raise MemoryLiteError(f"the worker of the walk processed not all turns in {_DRAIN_S:.0f} s", TRY_LATER)
         if not wait_until(lambda: not self.client.index().waiting, Deadline.after(_DRAIN_S)):
-            raise SystemExit("not everything could be indexed")
+            raise MemoryLiteError(f"the worker of the walk indexed not all memories in {_DRAIN_S:.0f} s", TRY_LATER)
 
     def relocate(self, encoded: str) -> str:
         """Return JSON text with the one checkout in place of all folders."""

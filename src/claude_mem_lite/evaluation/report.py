@@ -2,13 +2,14 @@
 
 import dataclasses
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
+from claude_mem_lite import private_files
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.errors import unwritable
 from claude_mem_lite.evaluation.measurement import (
     MeasuredSessions,
     ProjectWalk,
@@ -106,12 +107,10 @@ def evaluate(
 
 def keep_report(report: Report, home: Home) -> None:
     """Write the report for the page; only the user may read the file."""
-    unfinished = home.evaluation.with_suffix(".new")
-    unfinished.unlink(missing_ok=True)
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(handle, "w", encoding="utf-8") as file:
-        json.dump(report.as_json(), file)
-    unfinished.replace(home.evaluation)
+    try:
+        private_files.replace(home.evaluation, json.dumps(report.as_json()).encode())
+    except OSError as error:
+        raise unwritable(home.evaluation, error) from error
 
 
 def _since(walked: ProjectWalk, since: datetime) -> ProjectWalk:

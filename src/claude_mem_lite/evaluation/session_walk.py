@@ -13,7 +13,7 @@ from pathlib import Path
 
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Wanted, Where
-from claude_mem_lite.evaluation.in_process_worker import SettableClock, served
+from claude_mem_lite.evaluation.in_process_worker import SettableClock
 from claude_mem_lite.evaluation.recording import ListedSession, Recording
 from claude_mem_lite.evaluation.replay_home import ReplayHome, ended_at
 from claude_mem_lite.evaluation.sightings import Tree, tree_at, write_tree
@@ -92,14 +92,6 @@ class Walk:
         self._filled = ReplayHome(self.home, self.root, folders)
         self._client = Client(self.home)
         self.clock = SettableClock(self.listed[0].started_at)
-
-    def starts(self) -> Iterator[SessionStart]:
-        """Yield the start of each session, from the eleventh on."""
-        with served(self.home, self.clock) as services:
-            for place, session in enumerate(self.listed):
-                if place >= FIRST:
-                    self.begin(place)
-                    yield self.start_of(services, session)
 
     def begin(self, place: int) -> None:
         """Set clock, home and checkout to the start of a session."""

@@ -18,7 +18,8 @@ from claude_mem_lite.importers.transcript_turns import TranscriptEvent, Transcri
 from claude_mem_lite.importers.transcripts import Transcript, read_transcript
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
-EDITING_TOOLS = ("Edit", "Write")
+_TOOLS_WITH_BEFORE = ("Edit", "Write")
+"""Editing tools whose response holds the file before the edit."""
 Tree = Mapping[str, str]
 """Text of each file, by its path from the root."""
 _PARTS = re.compile(r"&&|\|\||[;|\n]")
@@ -77,7 +78,7 @@ def is_edit(payload: JsonObject) -> bool:
     """Return whether an event is an edit with the client's record of the file before."""
     response = payload.get("tool_response")
     is_recorded = isinstance(response, Mapping) and "structuredPatch" in response and "originalFile" in response
-    return is_recorded and text(payload.get("tool_name")) in EDITING_TOOLS
+    return is_recorded and text(payload.get("tool_name")) in _TOOLS_WITH_BEFORE
 
 
 def tree_at(session: PastSession, earlier: Sequence[PastSession]) -> tuple[Tree, frozenset[str]]:

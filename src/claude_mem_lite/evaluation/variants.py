@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from claude_mem_lite.agents.save_permission import may_save
-from claude_mem_lite.config import in_folder
+from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.builder import Context
 from claude_mem_lite.context.presets import LAYERS, Preset, find_preset
 from claude_mem_lite.context.request import ContextRequest
@@ -34,10 +34,11 @@ def build_variant(services: Services, folder: str, variant: Variant) -> Context:
     return build_start(services, request, variant.budget_tokens or config.budget_tokens, preset)
 
 
-def refuse_unknown_layers(names: tuple[str, ...]) -> None:
-    """Raise ConfigError for a name that no layer has."""
-    if unknown := [name for name in names if name not in LAYERS]:
+def check_variant(variant: Variant) -> None:
+    """Raise ConfigError for an unknown layer or preset: a walk takes minutes until it first builds a variant."""
+    if unknown := [name for name in variant.without if name not in LAYERS]:
         raise ConfigError(f"there is no layer {unknown[0][:40]!r}", f"known are {', '.join(LAYERS)}")
+    find_preset(Config(), variant.preset)
 
 
 def _without(preset: Preset, names: tuple[str, ...]) -> Preset:

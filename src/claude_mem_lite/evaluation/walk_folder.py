@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from claude_mem_lite.errors import MemoryLiteError
+
 _MAX_FOLDERS = 1000
 _LEFT_AFTER_S = 86400.0
 """Age up to which a folder is never taken for a left one: its walk may just begin, or be of a version without locks."""
@@ -33,14 +35,21 @@ def walk_folder() -> Iterator[Path]:
 def _made() -> Path:
     """Make the first folder of a fixed series of names; other walks at the same time take later ones."""
     for number in range(_MAX_FOLDERS):
-        folder = Path(tempfile.gettempdir(), f"claude-mem-lite-walk-{os.getuid()}-{number:03d}")
+        folder = Path(tempfile.gettempdir(), _name(f"{number:03d}"))
         _remove_left(folder)
         try:
             folder.mkdir(mode=0o700)
         except FileExistsError:
             continue
         return folder
-    raise FileExistsError(f"{_MAX_FOLDERS} folders of walks are left in {tempfile.gettempdir()}")
+    raise MemoryLiteError(
+        f"{_MAX_FOLDERS} folders of interrupted runs are left in {tempfile.gettempdir()}",
+        f"delete those that begin with {_name('')}",
+    )
+
+
+def _name(number: str) -> str:
+    return f"claude-mem-lite-walk-{os.getuid()}-{number}"
 
 
 def _remove_left(folder: Path) -> None:

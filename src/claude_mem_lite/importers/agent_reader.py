@@ -8,7 +8,7 @@ from typing import Protocol
 from claude_mem_lite.importers import codex_rollout, copilot_log, gemini_chat, opencode_session
 from claude_mem_lite.importers.agent_session import AgentSession, AgentStep
 from claude_mem_lite.importers.agent_turns import AgentTurnBuilder
-from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem
+from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem, read_object
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import QUIET_NS, Transcript, read_transcript, written_ns
 from claude_mem_lite.models import JsonObject
@@ -83,4 +83,4 @@ class AgentReader:
 
     def _document(self) -> Iterable[JsonObject]:
         """Return the only object of a JSON file; nothing for lines."""
-        return [opencode_session.read_object(self._path, self._problems)] if self._path.suffix == ".json" else []
+        return [read_object(self._path, self._problems)] if self._path.suffix == ".json" else []

@@ -7,11 +7,9 @@ from typing import Literal
 
 from claude_mem_lite.agents.claude_code import IGNORED_TOOLS
 from claude_mem_lite.importers.jsonl_reader import is_deep
-from claude_mem_lite.importers.transcript_entries import EPOCH, sane
+from claude_mem_lite.importers.transcript_entries import EPOCH, blocks, sane
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
-OPENCODE = "opencode"
-"""Agent without hooks of ours: only its stored sessions are read."""
 OF_SUBAGENT = "a sub-agent's own session"
 NO_FOLDER = "the folder of the session is unknown"
 
@@ -55,6 +53,11 @@ def captured(calls: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
 
 def _is_own(tool: str) -> bool:
     return "claude-mem-lite" in tool.replace("_", "-")
+
+
+def joined_text(content: JsonValue) -> str:
+    """Return the texts of the parts of a message."""
+    return "\n".join(part for block in blocks(content) if (part := text(block.get("text"))))
 
 
 def epoch_ns(milliseconds: JsonValue) -> int:

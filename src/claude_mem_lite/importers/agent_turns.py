@@ -113,7 +113,7 @@ class AgentTurnBuilder:
         payload = {
             **members,
             "session_id": self._session.id,
-            "cwd": step.cwd,
+            "cwd": text(members.get("cwd")) or step.cwd,
             "hook_event_name": kind,
             "git_branch": self._session.branch,
             "imported": True,

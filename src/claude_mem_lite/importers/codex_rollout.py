@@ -7,8 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from claude_mem_lite.agents import codex, payload_builders
-from claude_mem_lite.importers.agent_session import OF_SUBAGENT, AgentSession, AgentStep, StepKind, captured
-from claude_mem_lite.importers.transcript_entries import blocks, time_ns, without_injected, word
+from claude_mem_lite.importers.agent_session import (
+    OF_SUBAGENT,
+    AgentSession,
+    AgentStep,
+    StepKind,
+    captured,
+    joined_text,
+)
+from claude_mem_lite.importers.transcript_entries import time_ns, without_injected, word
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 AGENT = "codex"
@@ -66,7 +73,7 @@ class _Rollout:
             yield from self._event(what, item, id_)
         elif kind == "response_item" and what == "message":
             is_reply = item.get("role") == "assistant" and item.get("phase") != "commentary"
-            if is_reply and (said := _joined(item.get("content"))):
+            if is_reply and (said := joined_text(item.get("content"))):
                 yield self._step("reply", id_, said)
         elif kind == "response_item" and what in ("function_call", "custom_tool_call"):
             self._pending[word(item.get("call_id"))] = item
@@ -80,7 +87,7 @@ class _Rollout:
         elif what == "user_message":
             yield from self._prompt(text(item.get("message")), id_)
         elif completed.get("type") == "UserMessage":
-            yield from self._prompt(_joined(completed.get("content")), id_)
+            yield from self._prompt(joined_text(completed.get("content")), id_)
         elif what == "task_complete":
             yield self._step("stop", id_, text(item.get("last_agent_message")))
         elif what == "turn_aborted":
@@ -108,7 +115,8 @@ class _Rollout:
             "turn_id": self._turn,
         }
         if name in _SHELLS:
-            return self._command({**payload, "cwd": word(given.get("workdir")) or self._cwd}, _command(given), output)
+            folder = payload_builders.absolute(word(given.get("workdir")), self._cwd) or self._cwd
+            return self._command({**payload, "cwd": folder}, _command(given), output)
         if name == "write_stdin":
             return self._more(str(given.get("session_id")), output)
         if name == "apply_patch":
@@ -172,13 +180,9 @@ def _command(given: JsonObject) -> str:
 def _output(value: JsonValue) -> str:
     """Return the output of a call; older clients wrap output and exit code in JSON."""
     if isinstance(value, list):
-        return _joined(value)
+        return joined_text(value)
     wrapped = payload_builders.fields(value)
     if "output" not in wrapped:
         return text(value)
     code = payload_builders.fields(wrapped.get("metadata")).get("exit_code")
     return f"Exit code: {code}\nOutput:\n{text(wrapped.get('output'))}"
-
-
-def _joined(content: JsonValue) -> str:
-    return "\n".join(part for block in blocks(content) if (part := text(block.get("text"))))

@@ -9,8 +9,8 @@ from pathlib import Path
 from claude_mem_lite.agents.adapters import IMPORTED
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.importers import codex_rollout, copilot_log, gemini_chat, opencode_session
-from claude_mem_lite.importers.agent_session import NO_FOLDER, OPENCODE, AgentSession
-from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem
+from claude_mem_lite.importers.agent_session import NO_FOLDER, AgentSession
+from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem, read_object
 from claude_mem_lite.importers.transcript_entries import first_entry
 from claude_mem_lite.importers.transcripts import (
     SUFFIXES,
@@ -58,7 +58,7 @@ def folders_of(agent: str, environment: Mapping[str, str]) -> list[Path]:
         return [chosen("COPILOT_HOME", home / ".copilot") / "session-state"]
     if agent == gemini_chat.AGENT:
         return [chosen("GEMINI_CLI_HOME", home) / ".gemini" / "tmp"]
-    if agent == OPENCODE:
+    if agent == opencode_session.AGENT:
         return [chosen("XDG_DATA_HOME", home / ".local" / "share") / "opencode"]
     return own_folders(environment)
 
@@ -71,7 +71,7 @@ def discover(
     found = Discovery()
     if paths:
         claude = find_transcripts(paths, problems)
-        files = [file for path in paths for file in _documents(path, problems)]
+        files = [file for path in paths for file in _documents(path)]
     else:
         claude = find_transcripts(own_folders(environment), problems) if CLAUDE_CODE in agents else []
         others = [agent for agent in agents if agent != CLAUDE_CODE]
@@ -133,7 +133,7 @@ def _session_of(path: Path, problems: list[TranscriptProblem] | None = None) -> 
     """Return the session of another agent that a file holds; None for Claude Code's, and for other formats."""
     unread = [] if problems is None else problems
     is_document = path.suffix == ".json"
-    line = opencode_session.read_object(path, unread) if is_document else next(iter(Lines(path, unread)), {})
+    line = read_object(path, unread) if is_document else next(iter(Lines(path, unread)), {})
     if codex_rollout.is_head(line):
         return codex_rollout.head(line)
     if copilot_log.is_head(line):
@@ -143,15 +143,15 @@ def _session_of(path: Path, problems: list[TranscriptProblem] | None = None) -> 
     return opencode_session.head(line) if opencode_session.is_head(line) else None
 
 
-def _documents(path: Path, problems: list[TranscriptProblem]) -> Iterator[Path]:
+def _documents(path: Path) -> Iterator[Path]:
     """Yield what a path holds besides files of lines."""
     path = path.absolute()
     if not path.is_dir():
         if not path.name.endswith(SUFFIXES):
             yield path
         return
-    unread = list(problems)
-    yield from (file for file in files_below(path, unread) if _is_document(file))
+    # Closed folders are problems already, of the search for files of lines.
+    yield from (file for file in files_below(path, []) if _is_document(file))
 
 
 def _is_document(file: Path) -> bool:
@@ -165,6 +165,6 @@ def _stored(agent: str, root: Path, problems: list[TranscriptProblem]) -> Iterat
         codex_rollout.AGENT: lambda file: file.name.endswith(SUFFIXES),
         copilot_log.AGENT: lambda file: file.name.endswith(".jsonl"),
         gemini_chat.AGENT: lambda file: "chats" in file.parts and file.suffix in (".json", ".jsonl"),
-        OPENCODE: _is_document,
+        opencode_session.AGENT: _is_document,
     }
     yield from sorted(file for file in files_below(root, problems) if belongs[agent](file))

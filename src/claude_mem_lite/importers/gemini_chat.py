@@ -10,7 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from claude_mem_lite.agents import gemini, payload_builders
-from claude_mem_lite.importers.agent_session import NO_FOLDER, OF_SUBAGENT, AgentSession, AgentStep, captured
+from claude_mem_lite.importers.agent_session import (
+    NO_FOLDER,
+    OF_SUBAGENT,
+    AgentSession,
+    AgentStep,
+    captured,
+    joined_text,
+)
 from claude_mem_lite.importers.jsonl_reader import open_plain
 from claude_mem_lite.importers.transcript_entries import blocks, time_ns, without_injected, word
 from claude_mem_lite.models import JsonObject, JsonValue, text
@@ -48,7 +55,7 @@ def steps(lines: Iterable[JsonObject], session: AgentSession) -> Iterator[AgentS
                 ended = captured(_ended(call, session))
                 if ended:
                     yield AgentStep("tool", at_ns, word(call.get("id")) or id_, session.cwd, calls=ended)
-            said = _joined(message.get("content")).strip()
+            said = joined_text(message.get("content")).strip()
             if said and not calls:
                 yield AgentStep("reply", at_ns, id_, session.cwd, said)
 
@@ -69,7 +76,7 @@ def _messages(lines: Iterable[JsonObject]) -> list[JsonObject]:
 
 
 def _prompt(message: JsonObject, step: AgentStep) -> Iterator[AgentStep]:
-    (adapted,) = gemini.adapt("UserPromptSubmit", {"prompt": _joined(message.get("content"))})
+    (adapted,) = gemini.adapt("UserPromptSubmit", {"prompt": joined_text(message.get("content"))})
     typed = without_injected(text(adapted.get("prompt")))
     if typed and not typed.startswith(_NOT_TYPED):
         yield replace(step, text=typed)
@@ -103,12 +110,6 @@ def _result(parts: JsonValue) -> tuple[str, str]:
     ]
     output = "\n".join(text(one.get("output")) for one in responses if one.get("output"))
     return output, "\n".join(text(one.get("error")) for one in responses if one.get("error"))
-
-
-def _joined(content: JsonValue) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(part for block in blocks(content) if (part := text(block.get("text"))))
 
 
 def _folder(path: Path, digest: str) -> str:

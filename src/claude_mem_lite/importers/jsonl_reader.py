@@ -1,4 +1,4 @@
-"""Lines of a transcript file as JSON objects, one at a time, plain or gzipped, of any size.
+"""Objects of a transcript file: one for each line, plain or gzipped, of any size; or the only object of a JSON file.
 
 No content of a file raises an exception: an unreadable line or file is reported as a problem."""
 
@@ -16,6 +16,7 @@ from typing import IO, Literal
 from claude_mem_lite.models import JsonObject, JsonValue, load_json
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 100
 MAX_PROBLEMS = 1000
 _PIECE_BYTES = 1024 * 1024
@@ -131,6 +132,26 @@ def _why(error: ValueError) -> str:
     if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
         return f"more than one JSON object on the line (the second at column {error.colno})"
     return f"no JSON: {error}"
+
+
+def read_object(path: Path, problems: list[TranscriptProblem]) -> JsonObject:
+    """Return the object in a JSON file; {} and a problem if there is none."""
+    try:
+        with open_plain(path) as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            raise ValueError(f"larger than {MAX_FILE_BYTES // 1024**2} MB")
+        value = load_json(raw.decode("utf-8", "replace"))
+    except OSError as error:
+        problems.append(TranscriptProblem(path, 0, f"cannot be read: {error.strerror or error}", "file"))
+        return {}
+    except (ValueError, RecursionError) as error:
+        problems.append(TranscriptProblem(path, 0, f"no JSON object: {error}", "file"))
+        return {}
+    if isinstance(value, dict) and not is_deep(value):
+        return value
+    problems.append(TranscriptProblem(path, 0, "no JSON object, or nested too deeply", "file"))
+    return {}
 
 
 def is_deep(value: JsonValue) -> bool:

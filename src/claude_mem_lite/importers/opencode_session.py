@@ -9,13 +9,13 @@ from contextlib import closing
 from pathlib import Path
 
 from claude_mem_lite.agents import payload_builders
-from claude_mem_lite.importers.agent_session import OF_SUBAGENT, OPENCODE, AgentSession, AgentStep, captured, epoch_ns
-from claude_mem_lite.importers.jsonl_reader import TranscriptProblem, is_deep, open_plain
+from claude_mem_lite.importers.agent_session import OF_SUBAGENT, AgentSession, AgentStep, captured, epoch_ns
+from claude_mem_lite.importers.jsonl_reader import TranscriptProblem, is_deep, open_plain, read_object
 from claude_mem_lite.importers.transcript_entries import without_injected, word
-from claude_mem_lite.models import JsonObject, JsonValue, load_json, text
+from claude_mem_lite.models import JsonObject, JsonValue, text
 
+AGENT = "opencode"
 DATABASE = "opencode.db"
-MAX_FILE_BYTES = 64 * 1024 * 1024
 _SAME = {"list": "LS", "glob": "Glob", "grep": "Grep", "webfetch": "WebFetch", "task": "Agent"}
 _MAX_SESSIONS = 100_000
 
@@ -28,7 +28,7 @@ def head(line: JsonObject) -> AgentSession:
     """Return the session of a session file."""
     began_ns = epoch_ns(payload_builders.fields(line.get("time")).get("created"))
     reason = OF_SUBAGENT if line.get("parentID") else ""
-    return AgentSession(OPENCODE, word(line.get("id")), word(line.get("directory")), began_ns=began_ns, unusable=reason)
+    return AgentSession(AGENT, word(line.get("id")), word(line.get("directory")), began_ns=began_ns, unusable=reason)
 
 
 def sessions_in(database: Path) -> list[AgentSession]:
@@ -40,7 +40,7 @@ def sessions_in(database: Path) -> list[AgentSession]:
         ).fetchall()
     return [
         AgentSession(
-            OPENCODE,
+            AGENT,
             word(id_),
             word(folder),
             began_ns=epoch_ns(created),
@@ -158,26 +158,6 @@ def _files(folder: Path, problems: list[TranscriptProblem]) -> list[Path]:
     except OSError as error:
         problems.append(TranscriptProblem(folder, 0, f"this folder cannot be read: {error.strerror}", "folder"))
         return []
-
-
-def read_object(path: Path, problems: list[TranscriptProblem]) -> JsonObject:
-    """Return the object in a JSON file; {} and a problem if there is none."""
-    try:
-        with open_plain(path) as file:
-            raw = file.read(MAX_FILE_BYTES + 1)
-        if len(raw) > MAX_FILE_BYTES:
-            raise ValueError(f"larger than {MAX_FILE_BYTES // 1024**2} MB")
-        value = load_json(raw.decode("utf-8", "replace"))
-    except OSError as error:
-        problems.append(TranscriptProblem(path, 0, f"cannot be read: {error.strerror or error}", "file"))
-        return {}
-    except (ValueError, RecursionError) as error:
-        problems.append(TranscriptProblem(path, 0, f"no JSON object: {error}", "file"))
-        return {}
-    if isinstance(value, dict) and not is_deep(value):
-        return value
-    problems.append(TranscriptProblem(path, 0, "no JSON object, or nested too deeply", "file"))
-    return {}
 
 
 def _object(written: JsonValue) -> JsonObject:

@@ -47,7 +47,6 @@ _OWN_NAMES = (
     "config.toml",
     "synonyms.toml",
     "api-key",
-    ".api-key.tmp",
     "team-url",
     "team-admin-url",
     "team-key",

@@ -21,6 +21,11 @@ VERDICTS = {
     "too_small": "cannot tell: the difference is too small",
 }
 
+HOW_TO_READ = (
+    "The first outcome decides; the others have wider intervals, because several are compared. In 95 % of experiments "
+    "an interval holds the true difference at every look."
+)
+
 
 @response
 class ComparedOutcome(Response):

@@ -136,12 +136,14 @@ class Search:
         return {vectors.seq_of(document): cosine for document, cosine in near.items()}
 
     def make_ready(self, connect: Callable[[], sqlite3.Connection]) -> None:
-        """Load ahead what the first search needs: table, vector index, patterns. A failure is left to the first
-        search."""
+        """Load ahead what the first search needs: patterns, and table and vector index if anything has a vector. A
+        failure is left to the first search."""
         self.used_at = time.monotonic()
-        self._vector("ready")
         query_words("ready")
         with suppress(sqlite3.Error), closing(connect()) as db:
+            if vectors.first_change(db) is None:
+                return
+            self._vector("ready")
             self._index.load(db)
 
     def release(self) -> None:

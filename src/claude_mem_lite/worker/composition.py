@@ -1,6 +1,6 @@
 """Composition root: opens the databases, and builds services and job loop on top of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from pathlib import Path
@@ -34,11 +34,10 @@ from claude_mem_lite.worker.answers.in_flight import DuplicateHookGuard, InFligh
 from claude_mem_lite.worker.answers.lesson_pace import QuestionPace
 from claude_mem_lite.worker.answers.session_arms import SessionArms
 from claude_mem_lite.worker.answers.user_notices import UserNotices
-from claude_mem_lite.worker.background import GuardStep, background_steps
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ContextRenderer
 from claude_mem_lite.worker.event_intake import EventIntake, Intake
-from claude_mem_lite.worker.loading import LoadingStep
+from claude_mem_lite.worker.loading import LateModules
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider, ModelScheduler
 from claude_mem_lite.worker.pass_progress import PassProgress
@@ -58,6 +57,7 @@ from claude_mem_lite.worker.unit_jobs import CommandJob, UnitJobs
 from claude_mem_lite.worker.write_thread import CommandQueue, WriteThread
 
 if TYPE_CHECKING:
+    from claude_mem_lite.worker.background import BackgroundStep
     from claude_mem_lite.worker.guards.jobs import GuardJobs
     from claude_mem_lite.worker.guards.replays import GuardReplays
 
@@ -210,5 +210,11 @@ def _make_loop(
     facts = ProjectFactSync(memory_db, clock, settings.excludes)
     command_job = CommandJob(services, queue, memory_db, model_turns, facts, link, vectors, guard_jobs)
     jobs = UnitJobs(services, queue, memory_db, command_job, facts, link, guard_jobs)
-    steps = background_steps(services, queue, journal, memory_db, throttle, GuardStep(services, guard_jobs, replays))
-    return Loop(services, queue, memory_db, jobs, checkpoints, steps, LoadingStep(activity, package))
+
+    def make_steps() -> "Sequence[BackgroundStep]":
+        from claude_mem_lite.worker.background import GuardStep, background_steps
+
+        guard_step = GuardStep(services, guard_jobs, replays)
+        return background_steps(services, queue, journal, memory_db, throttle, guard_step)
+
+    return Loop(services, queue, memory_db, jobs, checkpoints, make_steps, LateModules(activity, package))

@@ -14,6 +14,7 @@ from claude_mem_lite.worker.shutdown import Activity, Package
 LATE = (
     "worker.answers.prompt",
     "worker.answers.tool_use",
+    "worker.background",
     "worker.turn_job",
     "worker.commands",
     "worker.guards.jobs",
@@ -32,36 +33,37 @@ FIRST_ANSWER_S = 1.0
 
 
 @dataclass(slots=True)
-class LoadingStep:
-    """Import of the late modules, once, after the first answer or soon after a start that nobody asked anything of.
+class LateModules:
+    """Modules that are imported once: after the first answer, with the first request that is no start of a session, or
+    soon after a start that nobody asked anything of.
 
-    The background steps of the loop wait for it: they need these modules, and would compete with the first answer."""
+    The background steps of the loop wait for them: they need these modules, and would compete with the first answer."""
 
     activity: Activity
     package: Package
     is_loaded: bool = field(default=False, init=False)
 
-    def run(self) -> float | None:
-        if self.is_loaded:
-            return None
-        if self._is_all_there():
+    def __post_init__(self) -> None:
+        if all(f"{_PACKAGE}.{name}" in sys.modules for name in LATE):  # as in a process of tests
             self._note_loaded()
+
+    def due_in_s(self) -> float | None:
+        """Return the seconds until the modules are to be loaded; None once they are, and of another package: then the
+        loop ends before its next pass, or waits for the end of an upgrade."""
+        if self.is_loaded or not self.package.is_intact():
             return None
-        left_s = FIRST_ANSWER_S - self.activity.age_s()
-        if left_s > 0 and not self.activity.has_answered:
-            return left_s
-        if self.package.is_intact():  # else the loop ends before its next pass, or waits for the end of an upgrade
+        return 0.0 if self.activity.has_answered else max(FIRST_ANSWER_S - self.activity.age_s(), 0.0)
+
+    def load_if_due(self) -> None:
+        """Load the modules if it is time, and if the package is the one that this worker was started from."""
+        if self.due_in_s() == 0.0:
             for name in LATE:
                 importlib.import_module(f"{_PACKAGE}.{name}")
             self._note_loaded()
-        return None
 
     def _note_loaded(self) -> None:
         self.is_loaded = True
         _collect_again()
-
-    def _is_all_there(self) -> bool:
-        return all(f"{_PACKAGE}.{name}" in sys.modules for name in LATE)
 
 
 def _collect_again() -> None:

@@ -3,22 +3,24 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from claude_mem_lite.db.checkpoints import Checkpoints
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.worker import background
-from claude_mem_lite.worker.background import BackgroundStep
-from claude_mem_lite.worker.loading import LoadingStep
+from claude_mem_lite.worker.loading import LateModules
 from claude_mem_lite.worker.pass_progress import PassRequest
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.shutdown import DamageWatch
 from claude_mem_lite.worker.unit_jobs import UnitJobs
 
+if TYPE_CHECKING:
+    from claude_mem_lite.worker.background import BackgroundStep
+
 POLL_S = 2.0
-# A hook waits for 1.5 s.
-_FIRST_ANSWER_S = 1.5
+_ANSWER_POLL_S = 0.01
 _LARGE_WORK = 8 * 1024 * 1024
 log = logging.getLogger(__name__)
 
@@ -33,16 +35,17 @@ class Loop:
         memory_db: sqlite3.Connection,
         jobs: UnitJobs,
         checkpoints: Checkpoints,
-        steps: Sequence[BackgroundStep],
-        loading: LoadingStep,
+        make_steps: "Callable[[], Sequence[BackgroundStep]]",
+        late_modules: LateModules,
     ) -> None:
         self.services = services
         self._queue = queue
         self._memory_db = memory_db
         self._jobs = jobs
         self._checkpoints = checkpoints
-        self._steps = steps
-        self._loading = loading
+        self._make_steps = make_steps
+        self._steps: Sequence[BackgroundStep] = ()
+        self._late_modules = late_modules
         self._tidied_at = 0.0
 
     def run(self) -> None:
@@ -51,9 +54,7 @@ class Loop:
         try:
             with DamageWatch(services.shutdown.report_damage):
                 while self._may_go_on():
-                    wait_s = self._safely(
-                        self._pass, self._loading.run, *(partial(self._run_step, step) for step in self._steps)
-                    )
+                    wait_s = self._run_safely(self._round())
                     services.writes.wait(wait_s)
                     services.passes.note_under_way()  # first: `is_behind` must see the reason of the wake-up
                     services.writes.clear()
@@ -61,6 +62,20 @@ class Loop:
         finally:
             services.writes.end()
             services.commands.end()
+
+    def _round(self) -> Iterator[Callable[[], float | None]]:
+        """Yield what the loop does in one round: a pass, and the background steps."""
+        if not self._steps:
+            yield self._late_modules.load_if_due
+            if self._late_modules.is_loaded:
+                self._steps = self._make_steps()
+                yield from self._background()  # whoever waits for the coming pass finds them done
+        yield self._pass
+        yield from self._background()
+        yield self._late_modules.due_in_s
+
+    def _background(self) -> Iterator[Callable[[], float | None]]:
+        return (partial(self._run_step, step) for step in self._steps)
 
     def _may_go_on(self) -> bool:
         """Return whether another pass may begin: not without the opened files and the installed package."""
@@ -95,6 +110,9 @@ class Loop:
             self.services.intake.leave_rest()
 
     def _safely(self, *steps: Callable[[], float | None]) -> float:
+        return self._run_safely(steps)
+
+    def _run_safely(self, steps: Iterable[Callable[[], float | None]]) -> float:
         """Run each step, whatever becomes of the steps before; return the seconds until the next pass.
 
         On a full disk, say, nothing can be taken in, but commands can be refused."""
@@ -111,9 +129,8 @@ class Loop:
         # After a failure the usual pause: on a full disk the loop would try, and log, without end.
         return POLL_S if failed_with else wait_s
 
-    def _run_step(self, step: BackgroundStep) -> float | None:
-        may_run = self._loading.is_loaded and not self.services.shutdown.stopping.is_set()
-        return step.run() if may_run else None
+    def _run_step(self, step: "BackgroundStep") -> float | None:
+        return None if self.services.shutdown.stopping.is_set() else step.run()
 
     def _pass(self) -> None:
         """Take events in and process all that is ready; answers to commands and callers come first."""
@@ -146,11 +163,17 @@ class Loop:
         return True
 
     def _let_answers_out(self, request: PassRequest) -> None:
-        """Answer the starts of sessions that wait for stored turns. The first answer of a worker is waited for: half of
-        its time would go to this thread."""
+        """Answer the starts of sessions that wait for stored turns.
+
+        The first answer of a worker is waited for, because half of its time would go to this thread; not if it waits
+        for another pass itself."""
+        activity, writes = self.services.activity, self.services.writes
         self.services.passes.note_stored(request)
-        if not self.services.activity.has_answered:
-            self.services.activity.wait_for_answers(_FIRST_ANSWER_S)
+        if activity.has_answered:
+            return
+        deadline = Deadline.after(self.services.limits.first_answer_s)
+        while activity.is_answering() and not writes.is_woken() and not deadline.is_past():
+            writes.wait(_ANSWER_POLL_S)
 
     def _process_ready(self, *, flush: bool) -> set[str]:
         """Process all units that are ready, a few at a time; return the projects whose context changed."""
@@ -164,6 +187,8 @@ class Loop:
             while units and services.shutdown.has_files():
                 changed |= self._process(units.pop(0))
             if size > _LARGE_WORK:
+                from claude_mem_lite.worker import background  # late, like the steps: see `worker/loading.py`
+
                 background.give_back_memory()
         return changed if services.shutdown.stopping.is_set() else changed | self._jobs.keep_facts()
 
@@ -179,6 +204,8 @@ class Loop:
         return changed
 
     def _maintain(self) -> None:
+        from claude_mem_lite.worker import background
+
         if time.monotonic() - self._tidied_at > background.EVERY_S or not self._tidied_at:
             self._tidied_at = time.monotonic()
             services = self.services

@@ -47,12 +47,13 @@ class PassProgress:
             self._idle.wait_for(lambda: self._answered >= number or self._shutdown.stopping.is_set(), timeout_s)
             return self._answered >= number
 
-    def wait_until_stored(self, timeout_s: float) -> None:
+    def wait_until_stored(self, timeout_s: float) -> bool:
         """Wait for a pass that begins after this call until all that was ready is stored, but not for the rendering of
-        contexts and maintenance; end at a timeout or stop."""
+        contexts and maintenance; return False at a timeout or stop."""
         with self._idle:
             number = self._request(flush=False)
             self._idle.wait_for(lambda: self._stored >= number or self._shutdown.stopping.is_set(), timeout_s)
+            return self._stored >= number
 
     def _request(self, *, flush: bool) -> int:
         """Ask for a pass; return the number of the caller."""

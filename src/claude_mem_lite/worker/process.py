@@ -23,9 +23,20 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.limits import LIMITS, Limits
 from claude_mem_lite.paths import Home, identity
 
-_MAX_BYTES = 1024 * 1024
-_KEPT = 3
+if TYPE_CHECKING:
+    from claude_mem_lite.worker.loop import Loop
+
+_BACKLOG = 1024
+_M_ARENA_MAX = -8
+# Time for which a thread keeps the interpreter when another waits; the default, 5 ms, is the time of a whole answer.
+_SWITCH_S = 0.001
+# A worker that ends takes up to 5 s to finish its answers.
+_LOCK_WAIT_S = 8.0
+_LOCK_LOOK_S = 0.02
+_MAX_LOG_BYTES = 1024 * 1024
+_KEPT_LOGS = 3
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+log = logging.getLogger(__name__)
 
 
 class _JsonLines(logging.Formatter):
@@ -60,24 +71,11 @@ def _where(error: BaseException) -> list[str]:
 def set_up_log(path: Path) -> None:
     """Send every log record of the process to a file. A failing log stops nothing."""
     logging.raiseExceptions = False
-    handler = logging.handlers.RotatingFileHandler(path, maxBytes=_MAX_BYTES, backupCount=_KEPT, delay=True)
+    handler = logging.handlers.RotatingFileHandler(path, maxBytes=_MAX_LOG_BYTES, backupCount=_KEPT_LOGS, delay=True)
     handler.setFormatter(_JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
-
-
-if TYPE_CHECKING:
-    from claude_mem_lite.worker.loop import Loop
-
-_BACKLOG = 1024
-_M_ARENA_MAX = -8
-# Time for which a thread keeps the interpreter when another waits; the default, 5 ms, is the time of a whole answer.
-_SWITCH_S = 0.001
-# A worker that ends takes up to 5 s to finish its answers.
-_LOCK_WAIT_S = 8.0
-_LOCK_LOOK_S = 0.02
-log = logging.getLogger(__name__)
 
 
 def run(home: Home, limits: Limits = LIMITS) -> int:

@@ -106,10 +106,10 @@ class Activity:
 
     def __init__(self) -> None:
         self._began_at = self._active_at = self._watched_at = time.monotonic()
-        self._answers = threading.Condition()
+        self._answers = threading.Lock()
         self._under_way = 0
         self.has_answered = False
-        """Set once the start of a session was answered."""
+        """True once the start of a session was answered, or anything else was asked: nobody waits for a quick start."""
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -122,12 +122,15 @@ class Activity:
             with self._answers:
                 self._under_way -= 1
                 self.has_answered = True
-                self._answers.notify_all()
 
-    def wait_for_answers(self, timeout_s: float) -> None:
-        """Wait until no start of a session is being answered."""
-        with self._answers:
-            self._answers.wait_for(lambda: not self._under_way, timeout_s)
+    def note_other_request(self) -> bool:
+        """Note a request other than the start of a session; return whether nothing was answered before."""
+        is_first, self.has_answered = not self.has_answered, True
+        return is_first
+
+    def is_answering(self) -> bool:
+        """Return whether the start of a session is being answered."""
+        return self._under_way > 0
 
     def age_s(self) -> float:
         """Return the time since the start of the worker."""

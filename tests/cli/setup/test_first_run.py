@@ -268,6 +268,14 @@ def test_a_broken_config_is_told_before_the_first_question(user: Path, home: Hom
     assert "[Y/n]" not in terminal.shown
 
 
+def test_sessions_of_other_agents_are_named_after_an_import(user: Path) -> None:
+    (user / ".codex" / "sessions" / "2026").mkdir(parents=True)
+    (user / ".gemini" / "tmp").mkdir(parents=True)
+    ran = subprocess.run([COMMAND, "install", "--import"], text=True, capture_output=True, check=True)
+    assert ran.stdout.endswith("`claude-mem-lite import transcripts` also imports your sessions of Codex CLI.\n")
+    run("worker", "stop")
+
+
 def test_flags_import_without_a_terminal(user: Path) -> None:
     ran = subprocess.run([COMMAND, "install", "--import"], text=True, capture_output=True, check=True)
     assert "Imported 1 turn of 1 session" in ran.stdout

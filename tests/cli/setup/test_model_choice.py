@@ -114,14 +114,14 @@ def test_a_choice_is_read_back_as_it_was_written_and_writing_it_again_changes_no
 @pytest.mark.parametrize("mode", [None, 0o644])
 def test_a_key_is_for_the_user_alone_whatever_was_there(home: Home, mode: int | None) -> None:
     home.make()
-    home.api_key.with_name(".api-key.tmp").write_text("left by a run that was killed")
+    home.api_key.with_name("api-key.new").write_text("left by a run that was killed")
     if mode:
         home.api_key.write_text("older")
         home.api_key.chmod(mode)
     write_choice(home, ModelChoice("anthropic", key=KEY))
     assert home.api_key.read_text() == f"{KEY}\n"
     assert stat.S_IMODE(home.api_key.stat().st_mode) == 0o600
-    assert not home.api_key.with_name(".api-key.tmp").exists()
+    assert not home.api_key.with_name("api-key.new").exists()
     assert KEY not in repr(ModelChoice(key=KEY))
 
 
@@ -173,9 +173,12 @@ def test_an_agent_may_not_choose_a_model(
     assert not (Path.home() / ".claude" / "settings.json").exists()
 
 
-def test_a_broken_config_keeps_everything_as_it_is(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("options", [(), ("--yes",), ("--provider", "claude-cli")])
+def test_a_broken_config_keeps_everything_as_it_is(
+    home: Home, options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     home.config.write_text("provider = 3\n")
-    assert run("install", "--provider", "claude-cli") == 1
+    assert run("install", *options) == 1
     assert "provider must be a string" in capsys.readouterr().err
     assert not (Path.home() / ".claude" / "settings.json").exists()
     assert home.config.read_text() == "provider = 3\n"

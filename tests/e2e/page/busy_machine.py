@@ -121,7 +121,7 @@ def _report() -> JsonObject:
 
 
 def _figures(mean: float) -> JsonObject:
-    names = {"the product": mean, "newest ten headlines": mean / 2, "nothing": 0.0}
+    names = {"claude-mem-lite": mean, "newest ten headlines": mean / 2, "nothing": 0.0}
     starts: JsonObject = {
         name: {"coverage": {"mean": share, "low": share * 0.8, "high": share * 1.2}, "tokens": 500 * share}
         for name, share in names.items()

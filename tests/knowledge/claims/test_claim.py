@@ -79,6 +79,10 @@ def test_what_cannot_hold_together(newer: str, older: str) -> None:
         ("Use Redis as the cache", "Use Postgres as the database"),
         ("Never use npm in CI", "Use npm"),
         ("", "Use npm"),
+        (
+            "The alerts of `cmd/serve.go` are sent to the ops team",
+            "The alerts of `cmd/sync.go` are sent to the data group",
+        ),
     ],
 )
 def test_what_may_well_hold_together(one: str, other: str) -> None:

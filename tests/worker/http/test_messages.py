@@ -56,6 +56,7 @@ def test_a_request_may_come_in_any_pieces(cuts: list[int]) -> None:
         (b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", 413),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
         (b"GET / HTTP/1.1\r\nX: " + b"x" * MAX_HEAD_BYTES, 431),
+        (b"GET / HTTP/1.1\r\nX: " + b"x" * MAX_HEAD_BYTES + b"\r\n\r\n", 431),
     ],
 )
 def test_what_is_no_request_is_refused(received: bytes, status: int) -> None:

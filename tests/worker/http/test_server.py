@@ -1,9 +1,11 @@
 """Tests of `worker/http/server.py`: many clients at once, slow ones, ones that leave, and the end of the server."""
 
+import errno
 import http.client
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -42,16 +44,31 @@ class Echo:
         return Response(body=request.body or b"none")
 
 
-class Running:
-    """Server in a thread, and connections to it."""
+class Listener(socket.socket):
+    """Listening socket for which no descriptor is free at first, if a test says so."""
 
-    def __init__(self, path: Path, app: Echo) -> None:
+    failures = 0
+
+    def accept(self) -> "tuple[socket.socket, object]":
+        if self.failures:
+            self.failures -= 1
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
+class Running:
+    """Server in a thread, and connections to it; the test sets its clock."""
+
+    def __init__(self, path: Path, app: Echo, failures: int = 0) -> None:
         self.path = path
         self.app = app
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.now = 1000.0
+        listener = Listener(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(str(path))
         listener.listen(256)
-        self.server = Server(listener, app, {"slow": 2, "quick": 2})
+        listener.failures = failures
+        clock = (lambda: self.now) if not failures else time.monotonic
+        self.server = Server(listener, app, {"slow": 2, "quick": 2}, clock=clock)
         self.thread = threading.Thread(target=self.server.serve)
         self.thread.start()
 
@@ -76,8 +93,8 @@ def running(tmp_path: Path) -> Iterator[Running]:
 
 
 @contextmanager
-def _running(folder: Path) -> Iterator[Running]:
-    made = Running(folder / "s", Echo())
+def _running(folder: Path, failures: int = 0) -> Iterator[Running]:
+    made = Running(folder / "s", Echo(), failures)
     try:
         yield made
     finally:
@@ -251,3 +268,26 @@ def test_the_server_ends_when_it_is_over(tmp_path: Path) -> None:
 
     Server(listener, Echo(), {}, is_over).serve()
     assert len(asked) == 2
+
+
+def test_a_connection_that_says_nothing_for_a_minute_is_closed(running: Running) -> None:
+    with running.connect() as silent, running.connect() as slow:
+        silent.sendall(_post("/echo", b"one"))
+        assert silent.recv(65536).endswith(b"one")
+        slow.sendall(_post("/wait", b"late"))
+        assert running.app.waiting.acquire(timeout=WAIT_S)
+        running.now += 61
+        assert running.ask("POST", "/here", b"wake up") == b"wake up"
+        assert silent.recv(65536) == b""
+        running.app.go_on.set()
+        assert slow.recv(65536).endswith(b"late")
+        assert running.ask("POST", "/here", b"wake up") == b"wake up"
+        running.now += 2
+        assert running.ask("POST", "/here", b"wake up") == b"wake up"
+        slow.sendall(_post("/echo", b"again"))
+        assert slow.recv(65536).endswith(b"again")
+
+
+def test_connections_are_accepted_again_when_a_descriptor_is_free(tmp_path: Path) -> None:
+    with _running(tmp_path, failures=1) as running:
+        assert running.ask("POST", "/echo", b"later") == b"later"

@@ -21,12 +21,12 @@ from claude_mem_lite.cli.options import (
 )
 from claude_mem_lite.cli.output import bold, plain, print_json, progress
 from claude_mem_lite.client.queries import Where
-from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, MeasuredSessions
+from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, PRODUCT, MeasuredSessions, StartFigures
 from claude_mem_lite.evaluation.project_recordings import of_paths, of_sessions
 from claude_mem_lite.evaluation.report import ProjectRecording, ProjectReport, Report, keep_report
 from claude_mem_lite.evaluation.report import evaluate as evaluate_project
 from claude_mem_lite.evaluation.session_walk import FIRST
-from claude_mem_lite.evaluation.variants import Variant, refuse_unknown_layers
+from claude_mem_lite.evaluation.variants import Variant, check_variant
 from claude_mem_lite.importers.transcripts import own_folders
 from claude_mem_lite.text import counted, one_line, within
 from claude_mem_lite.timestamps import utc_now
@@ -41,7 +41,9 @@ _BAR_WIDTH = 30
 @click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(path_type=Path))
 @place_options
 @all_projects_option
-@click.option("--since", metavar="WHEN", help="Measure sessions that began since then; earlier ones are remembered.")
+@click.option(
+    "--since", metavar="WHEN", help="Measure only sessions that began since then; earlier ones fill the memory."
+)
 @click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Compare with a budget of N tokens.")
 @click.option("--preset", metavar="NAME", default="", help="Compare with another preset.")
 @click.option("--without", metavar="LAYER", multiple=True, help="Compare with a context without this layer.")
@@ -59,9 +61,12 @@ def evaluate(
 ) -> None:
     """Measure on your own sessions how much memory helps.
 
-    Walks recorded sessions in time through a worker of its own, in a temporary folder: the first ten are only
-    remembered, each later one asks for its context as its hooks would. Without PATH, it takes the stored sessions of
-    the project whose transcripts are still there. Reads only; the last report is kept for the page.
+    Goes through recorded sessions in the order of time, with a worker of its own in a temporary folder: the first ten
+    only fill the memory, each later one asks for its context as its hooks would. A PATH is a transcript or a folder of
+    transcripts; without PATH, the stored sessions of the project whose transcripts Claude Code still has. 50 MB of
+    transcripts take a minute or more. Reads only; the last report is kept for the page.
+
+    --budget, --preset and --without compare another start context with the usual one, each alone.
 
     \b
     Examples:
@@ -69,38 +74,55 @@ def evaluate(
       claude-mem-lite eval --without sessions
       claude-mem-lite eval --budget 500 --json
     """
-    refuse_unknown_layers(without)
+    variants = _variants(budget, preset, without)
     for path in paths:
         require_there(path)
     now = utc_now()
     if asking_agent("") is not None and is_anything_stored():  # refused in a control session of the experiment
         connect_to_find().sessions(Where("", all_projects=True), limit=1)
     if paths:
+        _refuse_control_session()
         projects = of_paths([path.expanduser().absolute() for path in paths], now)
     else:
         client = connect_to_find()
         sessions = client.sessions(where(cwd, project, all_projects), limit=_MAX_SESSIONS)
         projects = of_sessions(sessions, own_folders(os.environ), now)
     measured_since = datetime.fromisoformat(times.since(since)) if since else None
-    report = _report(projects, _variants(budget, preset, without), measured_since, now, is_quiet=as_json)
-    if report.projects and is_anything_stored():
+    report = _report(projects, variants, measured_since, now, is_quiet=as_json)
+    _print(report, as_json)
+    if report.projects and is_anything_stored():  # after the output, which must not depend on a full disk
         keep_report(report, chosen_home())
+
+
+def _print(report: Report, as_json: bool) -> None:
     if as_json:
         print_json(report.as_json())
         return
     if not report.projects:
-        click.echo("There is no session to evaluate: no transcript was found.")
+        click.echo(
+            "There is no session to evaluate: no transcript was found. Name a folder of transcripts as PATH, or give "
+            "--all-projects."
+        )
     for line in (line for measured in report.projects for line in _lines(measured)):
         click.echo(line)
 
 
+def _refuse_control_session() -> None:
+    """Raise MemoryLiteError for the agent of a control session: the report lists titles of memories. The worker, which
+    knows the arms, refuses the question."""
+    if asking_agent("") is not None and is_anything_stored():
+        connect_to_find().sessions(where(None, None, True), limit=1)
+
+
 def _variants(budget: int | None, preset: str, without: tuple[str, ...]) -> list[Variant]:
-    """Return one variant for each option; each is compared alone."""
+    """Return one variant for each option; each is compared alone. ConfigError for an unknown name."""
     found = [Variant(f"without {layer}", without=(layer,)) for layer in without]
     if budget:
         found.append(Variant(f"within {budget} tokens", budget_tokens=budget))
     if preset:
         found.append(Variant(f"preset {preset}", preset=preset))
+    for variant in found:
+        check_variant(variant)
     return found
 
 
@@ -129,16 +151,16 @@ def _lines(project: ProjectReport) -> Iterator[str]:
         yield "Stopped: the figures are of the part that was measured until then."
     if project.not_walked:
         gone = counted(project.not_walked, "stored session was", "stored sessions were")
-        yield f"{gone} left out: no transcript is there any more."
+        yield f"{gone} left out, because Claude Code has no transcript any more."
     if not whole.sessions:
         yield (
-            f"Too few sessions to tell: {counted(project.sessions, 'session')}, of which the first {FIRST} are only "
-            f"remembered."
+            f"Too few sessions to tell: {counted(project.sessions, 'session')}, of which the first {FIRST} only fill "
+            "the memory."
         )
         return
     yield (
         f"{counted(whole.sessions, 'session')} measured, {whole.with_files} of which touched files; "
-        f"the first {FIRST} of {project.sessions} are only remembered."
+        f"the first {FIRST} of {project.sessions} only fill the memory."
     )
     if not whole.is_enough:
         yield f"Too few sessions to tell: fewer than {MIN_SESSIONS} touched files. The figures may be chance."
@@ -147,15 +169,16 @@ def _lines(project: ProjectReport) -> Iterator[str]:
     if len(project.months) > 1:
         yield "By month, share of touched files that the start context covered:"
         for month, figures in project.months.items():
-            yield _bar(month, figures, "the product")
+            few = "" if figures.is_enough else ", too few sessions to tell"
+            yield _bar(month, figures.starts[PRODUCT]) + few
     yield from _unused(project)
     yield ""
 
 
 def _starts(figures: MeasuredSessions) -> Iterator[str]:
     yield "Share of the files a session touched that its start context covered, rare files count more:"
-    for name in figures.starts:
-        yield _bar(name, figures, name)
+    for name, start in figures.starts.items():
+        yield _bar(name, start)
     for name, difference in figures.differences.items():
         by, tokens = difference.coverage, difference.tokens
         is_clear = by.low > 0 or by.high < 0
@@ -166,14 +189,12 @@ def _starts(figures: MeasuredSessions) -> Iterator[str]:
         )
 
 
-def _bar(label: str, figures: MeasuredSessions, name: str) -> str:
-    start = figures.starts[name]
+def _bar(label: str, start: StartFigures) -> str:
     covered = start.coverage
     bar = "█" * round(covered.mean * _BAR_WIDTH)
-    few = "" if figures.is_enough else ", too few sessions to tell"
     return (
         f"  {plain(label):24} {bar:{_BAR_WIDTH}} {covered.mean:5.1%} (95 % {covered.low:.1%} to {covered.high:.1%}), "
-        f"{start.tokens:.0f} tokens{few}"
+        f"{start.tokens:.0f} tokens"
     )
 
 
@@ -202,3 +223,4 @@ def _unused(project: ProjectReport) -> Iterator[str]:
         yield f"  {plain(memory.id)}  {title} (given {counted(memory.given, 'time')})"
     if len(project.unused) > _MAX_UNUSED:
         yield f"  and {len(project.unused) - _MAX_UNUSED} more; --json lists them"
+    yield "  `claude-mem-lite show ID` shows a memory that is stored here."

@@ -17,6 +17,7 @@ from claude_mem_lite.config import MAX_EXPERIMENT
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import current_folder
 from claude_mem_lite.responses.experiment import (
+    HOW_TO_READ,
     OUTCOME_NAMES,
     VERDICTS,
     ComparedOutcome,
@@ -59,10 +60,7 @@ def experiment(context: click.Context, all_projects: bool, as_json: bool) -> Non
     if found.control_sessions or found.treated_sessions:
         columns = [Column("outcome", wide=True), Column("without"), Column("with"), Column("difference"), Column("")]
         print_table(columns, [_row(outcome) for outcome in found.outcomes])
-        click.echo(
-            "The first outcome decides; the others are secondary, and corrected for their number. An interval holds "
-            "the true difference at every look, in 95 % of experiments."
-        )
+        click.echo(HOW_TO_READ)
 
 
 @experiment.command("on", short_help="Give a share of new sessions no memories.")
@@ -70,8 +68,8 @@ def experiment(context: click.Context, all_projects: bool, as_json: bool) -> Non
 def turn_on(share: float) -> None:
     """Give a share of new sessions no memories.
 
-    Writes `experiment` into config.toml. Sessions that have begun go on as they are; what you pinned and guards hold in
-    all sessions.
+    SHARE is at most 0.5, and 0.2 if not given; it is written into config.toml as `experiment`. Sessions that have begun
+    go on as they are. What you pinned is given in all sessions, and guards hold in all.
 
     \b
     Examples:
@@ -87,7 +85,7 @@ def turn_on(share: float) -> None:
 def turn_off() -> None:
     """Give all sessions their memories again.
 
-    Takes `experiment` out of config.toml. What was found out stays; sessions that run now do not count.
+    Takes `experiment` out of config.toml. Outcomes until now are kept; sessions that have not ended do not count.
 
     \b
     Examples:
@@ -95,7 +93,7 @@ def turn_off() -> None:
     """
     refuse_agent("experiment off")
     _write(0.0)
-    click.echo("All sessions get their memories again.")
+    click.echo("All sessions get their memories again; `claude-mem-lite experiment` shows what came of it.")
 
 
 def _write(share: float) -> None:

@@ -201,13 +201,14 @@ def add(
         "excepts": excepts,
     }
     has_parts = any(rule.values())
-    if bool(words) == has_parts:
+    sentence = " ".join(words).strip()
+    if bool(sentence) == has_parts:
         raise click.UsageError("give a SENTENCE, or the parts of a rule with --command, --path or --import")
     if has_parts and not reason:
         raise click.UsageError("give --reason TEXT: the agent reads it when the guard fires")
     changed = connect().add_guard(
         Where(folder()),
-        sentence=" ".join(words),
+        sentence=sentence,
         rule=rule,
         reason=reason or "",
         instead=instead or "",

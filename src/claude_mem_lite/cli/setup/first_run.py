@@ -17,6 +17,7 @@ from claude_mem_lite.cli.setup.local_servers import find_servers, usual_ports
 from claude_mem_lite.cli.setup.model_question import ModelFacts, ask_model
 from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, present_choice
 from claude_mem_lite.cli.setup.permission_question import ask_permission
+from claude_mem_lite.cli.setup.yes_or_no import ask_yes_or_no
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.importers.transcripts import find_transcripts, own_folders
 from claude_mem_lite.install import agent_extras
@@ -64,7 +65,7 @@ def ask(home: Home, target: Target, given: Answers, plan: Plan, allowing: Plan) 
         click.echo()
         answers = replace(answers, model=ask_model(home, facts, os.environ))
     _print_answers(home, answers)
-    if not click.confirm("Go ahead?", default=True):
+    if not ask_yes_or_no("Go ahead?", default=True):
         raise click.Abort
     click.echo()
     return answers
@@ -75,6 +76,22 @@ def find_past(target: Target) -> Past:
     folder = transcripts_folder(target)
     found = find_transcripts([folder])
     return Past(folder, len(found), sum(transcript.size_bytes for transcript in found))
+
+
+def left_to_import(agent: str, *, has_imported: bool) -> Sequence[str]:
+    """Return the sentence about sessions that the install into an agent has not imported, if there may be any."""
+    from claude_mem_lite.cli.transfer.transcript_report import LABELS  # here: both load every importer
+    from claude_mem_lite.importers.discovery import AGENTS, folders_of
+
+    command = "`claude-mem-lite import transcripts`"
+    if not has_imported:
+        return [f"{command} imports your earlier sessions."] if agent in AGENTS else []
+    others = [
+        LABELS[other]
+        for other in AGENTS
+        if other != agent and any(any(folder.glob("*")) for folder in folders_of(other, os.environ))
+    ]
+    return [f"{command} also imports your sessions of {', '.join(others)}."] if others else []
 
 
 def transcripts_folder(target: Target) -> Path:
@@ -116,7 +133,7 @@ def _ask_import(home: Home, past: Past) -> bool:
         f"\n{sessions} of Claude Code ({past.size_bytes / 1e6:.1f} MB) found in {plain(past.folder)}.\n"
         "Importing them is free: rules read them on this machine, and nothing is sent. Nothing is imported twice."
     )
-    return click.confirm("Import them?", default=not home.memory_db.exists())
+    return ask_yes_or_no("Import them?", default=not home.memory_db.exists())
 
 
 def _model_facts(home: Home, environment: Mapping[str, str]) -> ModelFacts:

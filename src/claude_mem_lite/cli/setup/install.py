@@ -98,8 +98,8 @@ def install(
 
     Adds hooks to the agent's settings (by default Claude Code's settings.json) and keeps all other settings, with a
     backup; registers the MCP server that gives the agent memories on request, and writes the skill that says when to
-    ask; makes the data folder; tries one hook. Running it again changes nothing; after an upgrade it updates all parts.
-    `uninstall` removes exactly these parts.
+    ask; makes the data folder; tries one hook. Running it again leaves these parts as they are; after an
+    upgrade it updates them. `uninstall` removes exactly these parts.
 
     On a terminal, shows what it will change and asks: whether to import your earlier sessions, whether Claude may use
     the memory tools without asking each time, and whether a model writes notes, with the cost of each. Nothing is
@@ -138,8 +138,7 @@ def install(
         return
     is_asked = not yes and not key_stdin and first_run.can_ask()
     answers = _asked(home, target, given, planned) if is_asked else given
-    if answers.model is not None:
-        load_config(home.config, {})  # a broken file is told before anything is changed
+    load_config(home.config, {})  # a broken file is told before anything is changed: nothing would be remembered
     _carry_out(home, target, answers, lambda: planned(answers.allow_tools))
 
 
@@ -254,7 +253,7 @@ def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
 def _check_options(home: Home, target: Target, allow_tools: bool | None, import_past: bool | None) -> None:
     check_allow_option(home, target, allow_tools)
     if import_past and target.agent != CLAUDE_CODE:
-        raise click.UsageError("--import is for Claude Code; `claude-mem-lite import transcripts` imports sessions")
+        raise click.UsageError("--import is for Claude Code; run `claude-mem-lite import transcripts` afterwards")
 
 
 def _print_dry_run(home: Home, target: Target, plan: Plan) -> None:
@@ -310,8 +309,7 @@ def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> Non
     if AGENT_TEXTS[agent].first:
         click.echo(AGENT_TEXTS[agent].first)
     click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
-    click.echo(
-        "`claude-mem-lite doctor` checks that everything works; `claude-mem-lite install` lets you change an answer."
-    )
-    if agent == CLAUDE_CODE and not answers.import_past:
-        click.echo("`claude-mem-lite import transcripts` imports your earlier sessions.")
+    again = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
+    click.echo(f"`claude-mem-lite doctor` checks that everything works; `{again}` lets you change an answer.")
+    for sentence in first_run.left_to_import(agent, has_imported=bool(answers.import_past)):
+        click.echo(sentence)

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Callable
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import click
 
 from claude_mem_lite.cli.options import OneOf, refuse_agent
 from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, is_key
 from claude_mem_lite.config import PROVIDERS
+from claude_mem_lite.config_loader import is_address
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
@@ -42,19 +42,11 @@ def chosen_model(provider: str | None, model: str, base_url: str, key_stdin: boo
         raise click.UsageError("--provider openai needs --model")
     if provider == "claude-cli" and key_stdin:
         raise click.UsageError("--provider claude-cli uses the login of `claude`, so it takes no key")
-    if base_url and not _is_address(base_url):
+    if base_url and not is_address(base_url):
         raise click.UsageError("--base-url is no address, as in http://localhost:11434/v1")
     if provider != RULES:
         refuse_agent("install --provider")
     return ModelChoice(provider, model, base_url, _key_of_input() if key_stdin else "")
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        return False
 
 
 def _key_of_input() -> str:

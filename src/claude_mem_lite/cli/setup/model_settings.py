@@ -1,13 +1,13 @@
 """Choice of the model that writes notes: read from `config.toml`, written to it, and the key to a file of its own."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from claude_mem_lite import private_files
 from claude_mem_lite.cli.setup.config_edit import write_settings
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import unwritable
-from claude_mem_lite.paths import Home, sync
+from claude_mem_lite.paths import Home
 
 RULES = "rules"
 KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
@@ -58,16 +58,8 @@ def key_source(home: Home, provider: str, environment: Mapping[str, str]) -> str
 
 
 def write_key(home: Home, key: str) -> None:
-    """Write the key to its file, for the user alone; readers see the old key or the new one."""
-    temporary = home.api_key.with_name(".api-key.tmp")  # one name: what a killed run left is replaced by the next
+    """Write the key to its file, for the user alone."""
     try:
-        temporary.unlink(missing_ok=True)
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(f"{key}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(home.api_key)
-        sync(home.root)
+        private_files.replace(home.api_key, f"{key}\n".encode())
     except OSError as error:
         raise unwritable(home.api_key, error) from error

@@ -9,6 +9,7 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import ClientSettings, config_folder
 from claude_mem_lite.agents.permissions import Permission, permission
 from claude_mem_lite.cli.options import refuse_agent
+from claude_mem_lite.cli.setup.yes_or_no import ask_yes_or_no
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install import agent_extras
 from claude_mem_lite.install.hook_install import Plan
@@ -45,7 +46,7 @@ def ask_permission(home: Home, target: Target, allowing: Plan) -> bool | None:
     shown = json.dumps({"permissions": {"allow": list(allowing.rules_added)}}, indent=2)
     click.echo(f"\n{ASKS}.\nTo allow them, this is added to {allowing.path}:")
     click.echo("\n".join(f"  {line}" for line in shown.splitlines()))
-    return click.confirm("May Claude use these tools without asking each time?", default=False) or None
+    return ask_yes_or_no("May Claude use these tools without asking each time?", default=False) or None
 
 
 def print_rules(plan: Plan) -> None:

@@ -178,7 +178,7 @@ def _where_nothing_is(paths: Sequence[Path], agents: Sequence[str]) -> str:
     folders = " or ".join(plain(folder) for agent in agents for folder in folders_of(agent, os.environ))
     return (
         f"There are no transcripts in {folders}. If an agent keeps them elsewhere, give that folder as PATH, or set "
-        "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME or GEMINI_CLI_HOME as it is set for the agent."
+        "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME, GEMINI_CLI_HOME or XDG_DATA_HOME as it is set for the agent."
     )
 
 

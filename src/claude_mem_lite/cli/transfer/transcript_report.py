@@ -7,20 +7,15 @@ from pathlib import Path
 
 import click
 
-from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.output import plain, print_json, print_some
+from claude_mem_lite.importers import opencode_session
 from claude_mem_lite.importers.discovery import UnusedFile
 from claude_mem_lite.importers.jsonl_reader import TranscriptProblem
+from claude_mem_lite.install.targets import AGENT_TEXTS
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted
 
-LABELS = {
-    CLAUDE_CODE: "Claude Code",
-    "codex": "Codex CLI",
-    "copilot": "Copilot CLI",
-    "gemini": "Gemini CLI",
-    "opencode": "OpenCode",
-}
+LABELS = {**{agent: texts.name for agent, texts in AGENT_TEXTS.items()}, opencode_session.AGENT: "OpenCode"}
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from claude_mem_lite.deadline import PAST, Deadline
 
 _MAX_FILES = 2_000
 # Share of the waiting time for missing files: the rest is for other checks.
-_SHARE_FOR_MISSING = 1 / 3
+_SHARE_FOR_MISSING = 0.45
 # Earlier than all times: an unchecked file counts as unchanged.
 _OUT_OF_SIGHT = float("-inf")
 
@@ -29,8 +29,8 @@ class CheckLimits:
 
     deadline: Deadline
     keeps_time: bool = False
-    """True if a caller waits. A file too long to read in the remaining time, and a search longer than a third of the
-    time, are left to a later check."""
+    """True if a caller waits. A file too long to read in the remaining time, and a search longer than its share of
+    the time, are left to a later check."""
     relocation: RelocationSearch | None = None
     """Search for relocated code. Without a search, missing code counts as gone."""
     renames: KnownRenames | None = None

@@ -9,12 +9,15 @@ import zlib
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from claude_mem_lite import __version__
 from claude_mem_lite.code.freshness.working_tree import FileState
 from claude_mem_lite.code.syntax.changes import Symbol
-from claude_mem_lite.code.syntax.references import References
 from claude_mem_lite.db.connection import atomic, open_for_writing
+
+if TYPE_CHECKING:
+    from claude_mem_lite.code.syntax.references import References
 
 _FORMAT = 4
 _VERSION = zlib.crc32(f"{__version__} {_FORMAT}".encode()) & 0x7FFFFFFF
@@ -83,7 +86,7 @@ class ReadFile:
     state: FileState | None
     """None: the file may have changed during the clock tick of the read, so the next request reads the file again."""
     symbols: tuple[Symbol, ...] | None
-    references: References | None = None
+    references: "References | None" = None
     """None: not read yet."""
 
 

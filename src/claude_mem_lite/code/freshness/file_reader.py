@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 from claude_mem_lite.code.freshness.cache_tables import ReadFile, simple_of
 from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree
 from claude_mem_lite.code.syntax.languages import encoded, language_of, parse_bytes
-from claude_mem_lite.code.syntax.references import References, read_references
-from claude_mem_lite.code.syntax.symbols import read_symbols
 from claude_mem_lite.hook.private import hide
 from claude_mem_lite.safety.redact import redact
 
@@ -28,6 +26,10 @@ def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = F
     found = tree.text(path)
     if found is None:
         return ReadFile(path, None, None)
+    # Late: most answers find the code of a file in code.db.
+    from claude_mem_lite.code.syntax.references import References, read_references
+    from claude_mem_lite.code.syntax.symbols import read_symbols
+
     state = found.state if found.state.changed_ns < now_ns - _TICK_NS else None
     text, language = redact(hide(found.text)), language_of(path)
     symbols = read_symbols(text, language)
@@ -54,6 +56,8 @@ def name_now(tree: WorkingTree, path: str, name: str, body: str) -> str:
     leave out the present name of a symbol, but not the former name."""
     found = tree.text(path)
     text, language, old = redact(found.text) if found else "", language_of(path), simple_of(name)
+    from claude_mem_lite.code.syntax.symbols import read_symbols
+
     lines, word = text.split("\n"), _word(old)
     likely = [
         symbol

@@ -8,6 +8,9 @@ from claude_mem_lite.deadline import Deadline
 
 # Wall-clock time of each attempt, as a multiple of the CPU time left.
 _STRETCHES = (1, 2, 3)
+# Share of the CPU time left that must fit before the deadline. With less, the machine was busy: a check may have
+# skipped a file for which a later deadline has time.
+_MIN_LEFT = 0.5
 # Pause between two steps, as long as a step: nobody waits for the scan, but answering threads wait for the interpreter.
 _STEP_PAUSE_S = 0.02
 # While contexts are requested, the scan pauses: contexts take twice as long beside a scan. The scan still goes on,
@@ -38,7 +41,8 @@ class CpuBudget:
         for stretch in _STRETCHES:
             deadline = self._latest.at_most(stretch * self._left_s)
             found = self._count(check, deadline)
-            if not deadline.is_past() or self.is_over() or not lacks_time(found):
+            was_busy = deadline.left_s() < _MIN_LEFT * self._left_s
+            if not was_busy or self.is_over() or not lacks_time(found):
                 break
         return found
 

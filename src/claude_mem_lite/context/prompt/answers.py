@@ -13,11 +13,21 @@ from claude_mem_lite.context.layers.sessions import without_code
 from claude_mem_lite.context.order import GONE, OUTRANKED, REPEATED, UNMERGED
 from claude_mem_lite.context.prompt.keywords import COMMON, Keywords
 from claude_mem_lite.context.prompt.scoring import Floor, source_of
+from claude_mem_lite.context.prompt.statements import (
+    NOT_STATED,
+    NamedQuestion,
+    has_capitalised,
+    named_question,
+    names_all,
+    statements_of,
+    why_not_stated,
+    with_capitalised,
+)
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.models import RAW, Memory, Passage
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.search_values import Filters, Hit
-from claude_mem_lite.store import sessions
+from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import one_line, overlap, tokens_of, within, words_among
@@ -53,6 +63,8 @@ FLOOR_BY_WORDS = FLOOR / 3
 """Floor without vectors, when only words count."""
 MAX_ANSWERS = 3
 MAX_HITS = 6
+MAX_NAMED_HITS = 12
+"""Hits of a question that names code: most have the name and do not answer."""
 MAX_SHORT = 4
 """Maximum of words in a short question, which is about its rarest words."""
 MAX_EXCERPT = 900
@@ -68,6 +80,7 @@ _MAX_NAMED = 5
 _MAX_COUNTED = 1_000
 _FILLERS = frozenset(("actually", "always", "ever", "exactly", "never", "really", "still"))
 _BELOW = "below the floor of answers"
+_STATED = Floor(0.0, exception="it states the answer")
 _LABELS = {"turn": "earlier turn", "session": "earlier session"}
 
 
@@ -98,12 +111,25 @@ def answers(
     db: sqlite3.Connection, question: Keywords, request: ContextRequest, eligibility: Eligibility, search: Search
 ) -> list[AnswerCandidate]:
     """Return the hits of a question, best first; hits that answer have no reason to be left out."""
-    hits = search(db, question.text, Filters(project=request.location.project), request.now, MAX_HITS)
+    named = named_question(question.text)
+    is_capitalised = has_capitalised(question.text)
+    limit = MAX_NAMED_HITS if named or is_capitalised else MAX_HITS
+    hits = search(db, question.text, Filters(project=request.location.project), request.now, limit)
+    if is_capitalised:
+        named = with_capitalised(db, question.text, [hit.found for hit in _unfolded(db, hits)])
+        hits = hits if named else hits[:MAX_HITS]
+    hits = _unfolded(db, hits) if named and named.is_closed else hits
     eligible = eligibility.eligible([hit.found for hit in hits if isinstance(hit.found, Memory)])
     rarest = _rarest(db, question)
     floors = [_floor_of(hit, question, rarest) for hit in hits]
     elsewhere = _elsewhere(db, request, {hit.found.session for hit in hits if isinstance(hit.found, Passage)})
     why_not = [_why_not(hit, eligibility, eligible, elsewhere) for hit in hits]
+    if named and named.is_closed:
+        return _stated(db, named, hits, why_not, eligible)
+    if named:
+        why_not = [
+            why or ("" if names_all(named, hit.found) else NOT_STATED) for hit, why in zip(hits, why_not, strict=True)
+        ]
     is_answered = any(
         not why and sureness(hit) >= floor.value for hit, floor, why in zip(hits, floors, why_not, strict=True)
     )
@@ -118,6 +144,34 @@ def answers(
         chosen = [earlier.item for earlier in answered if not earlier.left_out]
         answered.append(answer if answer.left_out else replace(answer, left_out=_why_repeated(answer.item, chosen)))
     return answered
+
+
+def _unfolded(db: sqlite3.Connection, hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits with the nearly equal ones that search folded: a statement and its correction are nearly equal."""
+    folded = ((hit, memories.find(db, id_) or passages.find(db, id_)) for hit in hits for id_ in hit.alike)
+    return [*hits, *(replace(hit, found=found, alike=()) for hit, found in folded if found is not None)]
+
+
+def _stated(
+    db: sqlite3.Connection,
+    named: NamedQuestion,
+    hits: Sequence[Hit],
+    why_not: Sequence[str],
+    eligible: Mapping[str, bool],
+) -> list[AnswerCandidate]:
+    """Return the hits of a closed question about named code: those that state the answer need no other floor."""
+    documents = [hit.found for hit in hits]
+    statements = statements_of(db, named, documents)
+    may_be_given = [hit.found.id for hit, why in zip(hits, why_not, strict=True) if not why]
+    unstated = why_not_stated(documents, statements, may_be_given)
+    answered: list[AnswerCandidate] = []
+    for hit, why in zip(hits, why_not, strict=True):
+        stated = statements.get(hit.found.id)
+        text = stated.text if stated else ""
+        left_out = why or unstated.get(hit.found.id, "") or _why_not_trusted(hit.found, text)
+        item = _item(hit, "" if left_out else text, "", is_stale=eligible.get(hit.found.id, False))
+        answered.append(AnswerCandidate(item, sureness(hit), _parts(hit), _STATED, left_out))
+    return sorted(answered, key=lambda one: bool(one.left_out))
 
 
 def _why_repeated(item: BlockItem, chosen: Sequence[BlockItem]) -> str:

@@ -23,6 +23,7 @@ from claude_mem_lite.context.prompt.answers import (
 )
 from claude_mem_lite.context.prompt.keywords import Keywords, Synonyms
 from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, PromptScore, Shared
+from claude_mem_lite.context.prompt.statements import named_question
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.context.scoring import factor, is_stated
 from claude_mem_lite.context.similarity import why_repeated
@@ -175,7 +176,8 @@ def _question(asked: Keywords, synonyms: Synonyms) -> tuple[Keywords | None, str
     """Return the keywords of a question about the past; None with a note for a question with too few words."""
     question = keywords.read(without_opening(asked.text), synonyms).as_question()
     minimum = _MIN_SHARED if is_plainly_asked(asked.text) else _MIN_ASKED
-    if question.strength >= minimum:
+    named = named_question(question.text)
+    if question.strength >= minimum or (named is not None and named.is_closed):
         return question, ""
     return None, f"; not taken as a question about the past: {question.strength:g} of {minimum:g}"
 

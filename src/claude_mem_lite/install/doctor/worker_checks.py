@@ -123,8 +123,8 @@ def check_lessons(health: Health, are_tools_allowed: bool) -> Sequence[Check]:
     needed = [] if are_tools_allowed else ["`claude-mem-lite install --allow-tools`"]
     needed += ["`ask_agent = true` in config.toml"] if is_switched_off else []
     step = (
-        f"`claude-mem-lite lessons` lists them; {' with '.join(needed)} lets Claude judge such ones, or name a model "
-        "in config.toml"
+        f"`claude-mem-lite lessons --all-projects` lists them; {' with '.join(needed)} lets Claude judge "
+        "such ones, or name a model in config.toml"
     )
     return [Check("lessons", "ok", found, step)]
 

@@ -110,7 +110,11 @@ ROLES = frozenset(
 _TAKE = r"(?:use|uses|using|used|prefer|prefers|choose|chose|chosen|pick|picked|adopt|adopted|adopting|go with"
 _TAKE += r"|went with|stick (?:with|to)|stay (?:with|on)|keep using|want|take|nutze|nutzen|benutze|benutzen"
 _TAKE += r"|verwende|verwenden|nimm)"
-_GO = r"(?:switch|switched|switching|move|moved|moving|migrate|migrated|migrating|change|changed|changing|go|going|went"
+# No verb at the end of a name: `serve.go` says nothing of going.
+_GO = r"(?<![./-])"
+_GO += (
+    r"(?:switch|switched|switching|move|moved|moving|migrate|migrated|migrating|change|changed|changing|go|going|went"
+)
 _GO += r"|convert|converted|wechsle|wechseln)"
 # A location, or a form: only one thing can be there.
 _STORE = r"(?P<store>stor|sav|persist|represent|encod|serializ)(?:e|es|ed|ing|s)?"

@@ -240,7 +240,7 @@ def named(db: sqlite3.Connection, text: str) -> str:
         )
     if not candidates:
         what = "no folder and no project" if os.path.isabs(text) else "no project"
-        last = ", ".join(project.name for project in listed_projects(db, 5)) or "none yet"
+        last = ", ".join(dict.fromkeys(project.name for project in listed_projects(db, 5))) or "none yet"
         raise NotFound(
             f"there is {what} {text or repr(text)}", f"the last ones are {last}; `claude-mem-lite projects` lists all"
         )

@@ -2,7 +2,14 @@
 commands."""
 
 from claude_mem_lite.client.queries import Where
-from claude_mem_lite.responses.experiment import OUTCOME_NAMES, VERDICTS, ComparedOutcome, difference_text, value_text
+from claude_mem_lite.responses.experiment import (
+    HOW_TO_READ,
+    OUTCOME_NAMES,
+    VERDICTS,
+    ComparedOutcome,
+    difference_text,
+    value_text,
+)
 from claude_mem_lite.ui.interval_plot import HEIGHT, interval_plot
 from claude_mem_lite.ui.plots import WIDTH
 from claude_mem_lite.ui.templating import Asked, View, render
@@ -21,6 +28,7 @@ def experiment(asked: Asked) -> str:
         has_sessions=bool(found.control_sessions or found.treated_sessions),
         primary=next((line for line in outcomes if line.is_primary), None),
         outcomes=outcomes,
+        how_to_read=HOW_TO_READ,
         project=project,
         projects=projects,
         width=WIDTH,

@@ -78,6 +78,7 @@ class HookRoutes:
             return session_start.start_context(self._services, name, body)
         if event not in _ANSWERED:
             return None
+        self._services.activity.note_other_request()
         # By need: a start is answered before any prompt comes. Afterwards the job thread has loaded them.
         from claude_mem_lite.worker.answers import prompt, tool_use
 

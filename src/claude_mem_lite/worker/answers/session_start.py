@@ -79,12 +79,12 @@ def _start_context(services: Services, name: str, body: bytes) -> bytes | None:
         event = _find_event(services, name, body)
     except PayloadError:
         return None
-    if event is None or services.settings.problem or is_excluded(services.settings.config, event.cwd):
-        return (
-            services.notices.with_trouble(event, services.settings.problem)
-            if event is not None and services.settings.problem
-            else None
-        )
+    if event is None:
+        return None
+    if services.settings.problem:
+        return services.notices.with_trouble(event, services.settings.problem)
+    if is_excluded(services.settings.config, event.cwd):
+        return None
     if request.age_s() > request.waits_s:
         return _not_in_time(services, event)
     now = services.clock()  # before reading: memories stored later were not given
@@ -103,13 +103,12 @@ def _start_context(services: Services, name: str, body: bytes) -> bytes | None:
     )
     services.scanner.request_scan(place)  # after the answer: changes outside of sessions
     services.writes.wake()
-    if is_control and not context.text:
-        _note_withheld(services, event, place.project, context, now)
-        return services.notices.with_news(event, None, paused, news)
     if not context.text:
-        if any(layer.reason == OVERTIME for layer in context.layers_skipped):
+        if is_control:
+            _note_withheld(services, event, place.project, context, now)
+        elif any(layer.reason == OVERTIME for layer in context.layers_skipped):
             return _not_in_time(services, event)
-        return services.notices.with_news(event, None, paused)
+        return services.notices.with_news(event, None, paused, news)
     # A prompt may come before the job thread has stored the receipt.
     services.in_flight.send(name, event.session, [item.source for item in context.items], now)
     made = _made(context, is_control=is_control)

@@ -54,6 +54,7 @@ class App:
         try:
             if self._hooks.has(request):
                 return self._hooks.respond(request)
+            self._note_request()
             # Imported with its first request: hooks do not need it, and pydantic alone takes a fifth of a start.
             self._api = self._api or self._import_api()
             return self._api.respond(request, self._services, self._stop)
@@ -65,6 +66,11 @@ class App:
         except Exception as error:  # a failed request ends no worker
             log.exception("request failed", extra={"path": request.path})
             return self._broken(error)
+
+    def _note_request(self) -> None:
+        """Have the job thread load what it needs, if this worker was started for a command."""
+        if self._services.activity.note_other_request():
+            self._services.writes.wake()
 
     def _import_api(self) -> "Router":
         package = self._services.package

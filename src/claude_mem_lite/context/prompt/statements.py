@@ -1,0 +1,219 @@
+"""Questions that name code, and the sentences that state the answer; of several statements, those that still hold.
+
+A text about the same file, or with the same words about another file, answers nothing: a sentence has to have the name
+and all that is asked of it. `docs/moments.md` has the rules."""
+
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.context.order import REPEATED
+from claude_mem_lite.context.prompt.keywords import COMMON, SMALL_TALK
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, Passage
+from claude_mem_lite.store import sessions
+from claude_mem_lite.text import STOPWORDS, one_line, query_words, tokens_of, within, words_among
+
+NOT_STATED = "no sentence of it has the name and all that is asked of it"
+OUTDATED = "a later statement holds"
+# Products are spelled with capitals too, so such a word is a name only if stored text writes it as code, or not at all.
+_CAPITALISED = lazy(r"(?<![\w./@`-])[A-Z][a-z0-9]+[A-Z]\w+(?![\w/`])")
+_NAME = lazy(
+    r"`(?P<quoted>[^`\n]{2,160})`"
+    r"|(?<![\w./@-])(?P<plain>[\w./-]*[A-Za-z0-9]_[A-Za-z0-9][\w./-]*|[a-z]+[A-Z]\w+|(?:[\w.-]+/)*[\w-]{2,}\.[a-z]\w{0,4}"
+    r"|(?:[\w.-]+/){2,}[\w.-]+)(?![\w/])"
+)
+# Questions with one answer at a time; `why`, `how` and `did` may be answered by many texts.
+_CLOSED = lazy(
+    r"(?i)(?:^|[.!?;:]\s+|\band\s+)(?:(?:in|on|at|to|for|from|since|with|by)\s+)?"
+    r"(?:(?:what|which|whose)(?!\s+(?:do|does|did|happen\w*)\b)|who|how\s+(?:many|much|long|often|big)"
+    r"|(?:where|when)(?=\s+(?:is|are|was|were|do|does|did|will|has|have|should|must|can)\b))\b"
+    r"\s*(?:(?:is|are|was|were)\b\s*)?(?P<asked>[^?`]*)"
+)
+_SENTENCE_END = lazy(r"(?<=[.!?])\s+|\n+")
+# Verbs that say little: "which port does it use" and "it listens on port 1" are about the same.
+_LIGHT = frozenset(
+    """actually always are be being belong call ever exactly expect give go have hold keep know listen live may
+    might must need never put really remind run say set shall sit still take use used using""".split()  # noqa: SIM905
+)
+_MAX_FOCUS_WORDS = 4
+_MAX_READ = 12_000
+_MAX_EXCERPT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class NamedQuestion:
+    """Question that names files, functions or commands."""
+
+    names: tuple[str, ...]
+    """As written, in lower case."""
+    words: tuple[str, ...]
+    """All else that a sentence has to speak of; empty for a question that many texts may answer."""
+
+    @property
+    def is_closed(self) -> bool:
+        return bool(self.words)
+
+    def is_stated_in(self, sentence: str) -> bool:
+        """Return whether a sentence has all names, and all words beside the names; a question states nothing."""
+        if sentence.rstrip().endswith("?"):
+            return False
+        rest = sentence.lower()
+        for name in self.names:
+            found = _spelling(name).search(rest)
+            if found is None:
+                return False
+            rest = rest[: found.start()] + " " + rest[found.end() :]
+        return len(words_among(self.words, tokens_of(rest))) == len(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Sentence that answers a question, with what follows it, and who said it when."""
+
+    text: str
+    source: str
+    """Session, or the memory itself where it has none: of each source one statement is enough."""
+    at: datetime
+    began_at: datetime
+    """Begin of the session: the speaker may not know what others said since."""
+    is_users: bool
+    is_foreign: bool
+
+    def outdates(self, other: "Statement") -> bool:
+        """Return whether this statement is later, by somebody with as much say who could know the other one."""
+        if self.is_foreign or self.at <= other.at or (other.is_users and not self.is_users):
+            return False
+        return self.is_users or self.source == other.source or self.began_at > other.at
+
+
+def has_capitalised(text: str) -> bool:
+    """Return whether a text has a word that may be the name of a function or of a product."""
+    return _CAPITALISED.search(text) is not None
+
+
+def with_capitalised(db: sqlite3.Connection, text: str, documents: Sequence[Memory | Passage]) -> NamedQuestion | None:
+    """Return a question with capitalised words as names where the found documents write them as code, or not at all, or
+    state the answer of them."""
+    written = "\n".join(one for document in documents for one, _ in _texts(document))
+
+    def quoted(found: re.Match[str]) -> str:
+        name = found[0]
+        is_code = name not in written or f"`{name}" in written or f"{name}(" in written or f"{name}`" in written
+        return f"`{name}`" if is_code else name
+
+    every = named_question(_CAPITALISED.sub(r"`\g<0>`", text))
+    if every is not None and every.is_closed and statements_of(db, every, documents):
+        return every
+    return named_question(_CAPITALISED.sub(quoted, text))
+
+
+def named_question(text: str) -> NamedQuestion | None:
+    """Return the question with its names; None if no code is named."""
+    found = list(_NAME.finditer(text))
+    names = tuple(dict.fromkeys(_plain(one["quoted"] or one["plain"]) for one in found))
+    names = tuple(name for name in names if name)
+    if not names:
+        return None
+    bare = _NAME.sub("`", text).strip()
+    closed = _CLOSED.search(bare)
+    if closed is None:
+        return NamedQuestion(names, ())
+    focus = _focus(closed["asked"])
+    rest = " ".join((bare[: closed.start()], bare[closed.start("asked") :]))
+    telling = [word for word in query_words(rest) if word not in _LIGHT and word not in SMALL_TALK]
+    words = tuple(word for word in telling if (word in focus or word not in COMMON) and word not in STOPWORDS)
+    return NamedQuestion(names, words)
+
+
+def statements_of(
+    db: sqlite3.Connection, question: NamedQuestion, documents: Iterable[Memory | Passage]
+) -> dict[str, Statement]:
+    """Return the statements in documents, by the id of the document.
+
+    A summary only repeats the turns of its session, without their times and speakers."""
+    told = (document for document in documents if not (isinstance(document, Passage) and document.kind == "session"))
+    return {document.id: stated for document in told if (stated := _statement(db, question, document))}
+
+
+def why_not_stated(
+    documents: Sequence[Memory | Passage], statements: Mapping[str, Statement], eligible: Collection[str]
+) -> dict[str, str]:
+    """Return the documents that answer nothing, with reasons: no statement, a later one, or one of the same source.
+
+    Also a statement that may not be given outdates others, for instance one of the session itself."""
+    reasons: dict[str, str] = {}
+    sources: set[str] = set()
+    for document in documents:
+        stated = statements.get(document.id)
+        if stated is None:
+            reasons[document.id] = NOT_STATED
+        elif any(other.outdates(stated) for other in statements.values()):
+            reasons[document.id] = OUTDATED
+        elif stated.source in sources:
+            reasons[document.id] = REPEATED
+        elif document.id in eligible:
+            sources.add(stated.source)
+    return reasons
+
+
+def names_all(question: NamedQuestion, document: Memory | Passage) -> bool:
+    """Return whether a document has all names of a question, anywhere."""
+    text = "\n".join(text for text, _ in _texts(document))[:_MAX_READ].lower()
+    files = "\n".join(document.files).lower() if isinstance(document, Memory) else ""
+    return all(_spelling(name).search(f"{text}\n{files}") for name in question.names)
+
+
+def _focus(asked: str) -> frozenset[str]:
+    """Return the words right behind `what` or `which`: also a common word counts there."""
+    focus: list[str] = []
+    for word in re.findall(r"[\w-]+", asked.lower()):
+        if word in ("the", "our", "a", "an", "its") and not focus:
+            continue
+        if word in STOPWORDS or len(focus) == _MAX_FOCUS_WORDS:
+            break
+        focus.append(word)
+    return frozenset(focus)
+
+
+def _plain(name: str) -> str:
+    return name.strip().removesuffix("()").removeprefix("./").rstrip("./").lower()
+
+
+def _spelling(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name: whole, as the end of a longer path, or without its folders."""
+    before = r"(?<![\w.-])" if "." in name else r"(?<![\w-])"
+    whole = before + re.escape(name)
+    alone = rf"|(?<![\w./-]){re.escape(name.rpartition('/')[2])}" if "/" in name and " " not in name else ""
+    return re.compile(rf"(?:{whole}{alone})(?![\w-])(?![./:]\w)")
+
+
+def _statement(db: sqlite3.Connection, question: NamedQuestion, document: Memory | Passage) -> Statement | None:
+    last: tuple[str, bool] | None = None
+    for text, is_users in _texts(document):
+        sentences = [line for one in _SENTENCE_END.split(text[:_MAX_READ]) if (line := one_line(one))]
+        places = [place for place, one in enumerate(sentences) if question.is_stated_in(one)]
+        if places:
+            last = within(" ".join(sentences[places[-1] :]), _MAX_EXCERPT), is_users
+    if last is None:
+        return None
+    session = sessions.find(db, document.session) if document.session else None
+    at = document.last_seen_at if isinstance(document, Memory) else document.created_at
+    return Statement(
+        text=last[0],
+        source=document.session or document.id,
+        at=at,
+        began_at=session.started_at if session else at,
+        is_users=last[1],
+        is_foreign=isinstance(document, Memory) and document.origin in FOREIGN_ORIGINS,
+    )
+
+
+def _texts(document: Memory | Passage) -> list[tuple[str, bool]]:
+    """Return the texts of a document in order, each with whether they are the user's."""
+    if isinstance(document, Memory):
+        is_users = document.origin == "user"
+        return [("\n".join((document.title, document.summary, *document.facts, document.detail)), is_users)]
+    return [(document.asked or document.title, True), (document.answered or document.text, False)]

@@ -1,0 +1,121 @@
+"""Tests of `evaluation/coverage.py` and `evaluation/measurement.py` on values that can be counted by hand."""
+
+import math
+from datetime import timedelta
+
+import pytest
+
+from claude_mem_lite.evaluation.coverage import Files, Selection, precision, product_selection, sample
+from claude_mem_lite.evaluation.intervals import bootstrapped
+from claude_mem_lite.evaluation.measurement import PRODUCT, ProjectWalk, measure, unused_memories
+from claude_mem_lite.evaluation.recording import ListedSession
+from claude_mem_lite.evaluation.session_walk import ContextLine, SessionStart
+from claude_mem_lite.evaluation.trigger_walk import Answer, AnsweredPrompt, AnswerItem, PromptTrigger
+from claude_mem_lite.importers.transcript_turns import TranscriptTurn
+from tests.support.past_sessions import LONG_AGO
+
+
+def listed(id_: str, day: int, *files: str) -> ListedSession:
+    return ListedSession(id_, LONG_AGO + timedelta(days=day), frozenset(files))
+
+
+SESSIONS = [
+    listed("a", 0, "src/cart.py", "README.md"),
+    listed("b", 20, "src/user.py", "README.md"),
+    listed("c", 40, "web/cart.py", "README.md"),
+    listed("d", 60, "src/cart.py"),
+]
+RARE, USUAL = math.log(4 / 1), math.log(4 / 3)
+
+
+def start(session: ListedSession, *lines: ContextLine, text: str = "") -> SessionStart:
+    variants = {"smaller": ("x" * 8, lines[:1])}
+    return SessionStart(session, text, lines, is_same=True, variants=variants, headlines={}, newest=())
+
+
+def memory(id_: str, *files: str) -> ContextLine:
+    return ContextLine("project knowledge", f"- {id_}", id_, frozenset(files))
+
+
+def prompt(session: ListedSession, *items: AnswerItem) -> AnsweredPrompt:
+    turn = TranscriptTurn(session.id, "t", "", session.started_at, "/", ())
+    return AnsweredPrompt(PromptTrigger(session.started_at, 0, session, turn, 0), Answer(items, 30), ())
+
+
+def test_a_file_that_few_sessions_touch_weighs_more() -> None:
+    files = Files(SESSIONS)
+    touched = ["src/user.py", "README.md"]
+    assert files.coverage(touched, frozenset({"src/user.py"})) == pytest.approx(RARE / (RARE + USUAL))
+    assert files.coverage(touched, frozenset({"README.md"})) == pytest.approx(USUAL / (RARE + USUAL))
+
+
+def test_a_text_names_a_file_by_an_end_that_no_other_file_has() -> None:
+    files = Files(SESSIONS)
+    assert files.readable("see cart.py and user.py") == {"src/user.py"}
+    assert files.readable("see web/cart.py") == {"web/cart.py"}
+
+
+@pytest.mark.parametrize("layer", ["changed code", "function map"])
+def test_a_line_about_functions_stands_for_the_files_that_it_names(layer: str) -> None:
+    line = ContextLine(layer, "- web/cart.py: total()", "a", None)
+    assert product_selection(Files(SESSIONS), "", [line]).files == {"web/cart.py"}
+
+
+def test_a_line_about_a_session_stands_for_all_its_files() -> None:
+    line = ContextLine("sessions", "- mended the cart", "a", None)
+    assert product_selection(Files(SESSIONS), "", [line]).files == SESSIONS[0].files
+
+
+def test_an_item_is_of_use_if_it_concerns_a_touched_file() -> None:
+    assert precision(frozenset({"a"}), [frozenset({"a", "b"}), frozenset({"b"}), frozenset()]) == pytest.approx(1 / 3)
+    assert precision(frozenset({"a"}), []) is None
+
+
+def test_sessions_without_files_count_for_tokens_alone() -> None:
+    starts = [start(listed("e", 80)), start(SESSIONS[3])]
+    shown = sample(Files(SESSIONS), starts, lambda _: Selection("x" * 40, frozenset({"src/cart.py"}), ()))
+    assert (shown.covered, len(shown.tokens)) == ([1.0], 2)
+
+
+def test_the_interval_has_95_of_100_means() -> None:
+    measured = bootstrapped([0.0, 1.0] * 50)
+    assert measured.mean == 0.5
+    assert (measured.low, measured.high) == pytest.approx((0.4, 0.6), abs=0.02)
+
+
+def test_a_memory_that_was_of_use_once_is_not_unused() -> None:
+    walked = ProjectWalk(
+        SESSIONS,
+        [
+            start(SESSIONS[2], memory("m1", "src/user.py"), memory("m2", "web/cart.py")),
+            start(SESSIONS[3], memory("m2")),
+        ],
+        [prompt(SESSIONS[3], AnswerItem("m3", "b"), AnswerItem("m4", "a"))],
+    )
+    titles = {"m1": "one", "m2": "two", "m3": "three", "m4": "four"}
+    assert [(each.id, each.title, each.given) for each in unused_memories(walked, titles)] == [
+        ("m1", "one", 1),
+        ("m3", "three", 1),
+    ]
+
+
+def test_a_month_has_the_starts_and_prompts_of_its_sessions() -> None:
+    walked = ProjectWalk(SESSIONS, [start(session) for session in SESSIONS], [prompt(one) for one in SESSIONS])
+    assert walked.months() == ["2026-03", "2026-04", "2026-05"]
+    assert [
+        (month.sessions, month.prompts.prompts) for month in (measure(walked, each) for each in walked.months())
+    ] == [
+        (2, 2),
+        (1, 1),
+        (1, 1),
+    ]
+
+
+def test_a_variant_differs_by_its_own_figures_minus_those_of_the_product() -> None:
+    walked = ProjectWalk(SESSIONS, [start(SESSIONS[3], memory("m1"), memory("m2", "src/cart.py"), text="y" * 400)])
+    measured = measure(walked)
+    assert measured.differences["smaller"].coverage.mean == -1.0
+    assert measured.differences["smaller"].tokens.mean == (
+        measured.starts["smaller"].tokens - measured.starts[PRODUCT].tokens
+    )
+    assert measured.differences["smaller"].tokens.mean < 0

@@ -1,0 +1,215 @@
+"""Tests of the less usual forms in the files of other agents (`importers/codex_rollout.py`, `importers/copilot_log.py`,
+`importers/gemini_chat.py`, `importers/opencode_session.py`): older clients, folders that change, sub-agents, aborts."""
+
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.importers.agent_session import OF_SUBAGENT
+from claude_mem_lite.importers.discovery import AGENTS, discover
+from claude_mem_lite.importers.jsonl_reader import MAX_FILE_BYTES, TranscriptProblem, read_object
+from claude_mem_lite.importers.opencode_session import sessions_in
+from tests.importers.test_agent_sessions import SOON, kinds, read, session_of, tools
+from tests.support import agent_files as made
+from tests.support.past_sessions import Json
+
+OTHER = "/home/dev/other"
+
+
+def codex(folder: Path, *lines: Json) -> Path:
+    """A turn of Codex with these lines between prompt and end."""
+    whole = [made.codex_head("c1"), *made.codex_prompt(1, "t1", "look"), *lines, *made.codex_end(9, "t1")]
+    return made.write_lines(folder / "r.jsonl", whole)
+
+
+def copilot(folder: Path, *lines: Json, place: int = 2) -> Path:
+    """The usual session of Copilot with these lines before the line at a place."""
+    usual = made.copilot_session()
+    return made.write_lines(folder / "events.jsonl", [*usual[:place], *lines, *usual[place:]])
+
+
+def gemini(folder: Path, *lines: Json, head: Json | None = None) -> Path:
+    return made.write_lines(made.gemini_folder(folder) / "session-g1.jsonl", [head or made.gemini_head(), *lines])
+
+
+def folders(path: Path) -> list[Json]:
+    ((turn,), _) = read(path)
+    return [event.payload["cwd"] for event in turn.events if "tool_name" in event.payload]
+
+
+@pytest.mark.parametrize(("given", "expected"), [(OTHER, OTHER), ("web", f"{made.CWD}/web"), ("", made.CWD)])
+def test_a_command_of_codex_in_another_folder_is_of_that_folder(tmp_path: Path, given: str, expected: str) -> None:
+    arguments = {"cmd": "cat log", "workdir": given}
+    call = made.codex_call(2, "x1", "exec_command", arguments, "Exit code: 0\nOutput:\nok\n")
+    assert folders(codex(tmp_path, *call)) == [expected]
+
+
+def test_a_turn_of_codex_in_another_folder_is_of_that_folder(tmp_path: Path) -> None:
+    moved = made.codex_line(2, "turn_context", turn_id="t1", cwd=OTHER)
+    call = made.codex_call(3, "x1", "exec_command", {"cmd": "cat log"}, "Exit code: 0\nOutput:\nok\n")
+    assert folders(codex(tmp_path, moved, *call)) == [OTHER]
+
+
+@pytest.mark.parametrize("words", [["bash", "-lc", "cat none"], ["cat", "none"]])
+def test_an_older_codex_gives_the_words_of_a_command_and_wraps_its_output(tmp_path: Path, words: list[str]) -> None:
+    output = json.dumps({"output": "no such file", "metadata": {"exit_code": 2}})
+    ((turn,), _) = read(codex(tmp_path, *made.codex_call(2, "x1", "shell", {"command": words}, output)))
+    (failure,) = [event.payload for event in turn.events if "tool_name" in event.payload]
+    assert (failure["tool_input"], failure["error"]) == ({"command": "cat none"}, "Exit code 2\nno such file")
+
+
+def test_a_tool_of_codex_with_a_namespace_has_the_whole_name(tmp_path: Path) -> None:
+    called, output = made.codex_call(2, "x1", "_find", {"query": "rates"}, "[]")
+    called["payload"]["namespace"] = "mcp__tracker"
+    ((turn,), _) = read(codex(tmp_path, called, output))
+    assert [tool for tool, _ in tools(turn)] == ["mcp__tracker__find"]
+
+
+@pytest.mark.parametrize("kind", ["session.resume", "session.context_changed"])
+def test_copilot_may_change_its_folder(tmp_path: Path, kind: str) -> None:
+    path = copilot(tmp_path, made.copilot_line(2, kind, context={"cwd": OTHER}))
+    assert folders(path) == [OTHER, OTHER]
+
+
+def test_texts_of_skills_of_copilot_are_no_prompts(tmp_path: Path) -> None:
+    skill = made.copilot_line(2, "user.message", content="how to make a chart", source="skill-charts")
+    ((turn,), _) = read(copilot(tmp_path, skill))
+    assert kinds(turn).count("UserPromptSubmit") == 1
+
+
+def test_words_of_a_sub_agent_of_copilot_do_not_close_the_turn(tmp_path: Path) -> None:
+    said = made.copilot_line(9, "assistant.message", content="Searched.", parentToolCallId="call-3")
+    ((turn,), _) = read(copilot(tmp_path, said, place=99))
+    assert turn.events[-2].payload["last_assistant_message"] == made.SAID
+
+
+def test_a_step_of_copilot_with_tools_to_come_does_not_end_the_turn(tmp_path: Path) -> None:
+    step = made.copilot_line(2, "assistant.turn_end", turnId="0")
+    lines = [*made.copilot_session()[:3], step]
+    assert read(made.write_lines(tmp_path / "events.jsonl", lines), SOON) == ([], 1)
+
+
+def test_an_aborted_turn_of_copilot_is_over_without_a_closing_message(tmp_path: Path) -> None:
+    lines = [*made.copilot_session()[:-1], made.copilot_line(8, "abort", reason="user")]
+    ((turn,), still_open) = read(made.write_lines(tmp_path / "events.jsonl", lines), SOON)
+    assert still_open == 0
+    assert "last_assistant_message" not in turn.events[-1].payload
+
+
+def test_what_gemini_rewound_did_not_happen(tmp_path: Path) -> None:
+    again: Json = {"id": "m9", "timestamp": made.stamp(9), "type": "user", "content": [{"text": "start over"}]}
+    ((turn,), _) = read(gemini(tmp_path, *made.gemini_messages(), {"$rewindTo": "m1"}, again))
+    assert [event.payload.get("prompt") for event in turn.events if "prompt" in event.payload] == ["start over"]
+    assert tools(turn) == []
+
+
+def test_a_session_of_a_sub_agent_of_gemini_is_not_read(tmp_path: Path) -> None:
+    path = gemini(tmp_path, *made.gemini_messages(), head=made.gemini_head(kind="subagent"))
+    found = discover([path], AGENTS, {}, [])
+    assert found.transcripts == []
+    assert OF_SUBAGENT in str(found)
+
+
+@pytest.mark.parametrize("status", ["cancelled", "awaiting_approval", ""])
+def test_a_call_of_gemini_that_never_ran_is_left_out(tmp_path: Path, status: str) -> None:
+    messages = made.gemini_messages()
+    call = made.gemini_tool(3, "run_shell_command", {"command": "rm x"}, status, output="")
+    messages[2]["toolCalls"] = [call]
+    ((turn,), _) = read(gemini(tmp_path, *messages))
+    assert tools(turn) == []
+
+
+def test_words_of_gemini_beside_tool_calls_do_not_close_the_turn(tmp_path: Path) -> None:
+    messages = made.gemini_messages()[:3]
+    messages[2]["content"] = "I look at the ledger first."
+    ((turn,), _) = read(gemini(tmp_path, *messages))
+    assert "last_assistant_message" not in str(turn.events)
+
+
+def test_the_folder_of_gemini_may_be_known_by_its_hash(tmp_path: Path) -> None:
+    digest = hashlib.sha256(OTHER.encode()).hexdigest()
+    path = gemini(tmp_path, *made.gemini_messages(), head=made.gemini_head(projectHash=digest))
+    (path.parent.parent / ".project_root").unlink()
+    made.write_json(tmp_path / ".gemini" / "projects.json", {"projects": {"/home/dev/a": "a", OTHER: "b"}})
+    ((turn,), _) = read(path)
+    assert turn.cwd == OTHER
+
+
+def test_a_session_of_a_sub_agent_in_the_database_of_opencode_is_not_read(tmp_path: Path) -> None:
+    path = made.opencode_database(tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("insert into session values ('ses_o2', ?, 'ses_o1', ?)", (made.CWD, made.millis(5)))
+        db.commit()
+    assert [(session.id, session.unusable) for session in sessions_in(path)] == [
+        ("ses_o1", ""),
+        ("ses_o2", OF_SUBAGENT),
+    ]
+
+
+def changed_opencode(folder: Path, file: str, **more: Json) -> Path:
+    """The usual session of OpenCode with other values in one file below its storage."""
+    path = session_of("opencode", folder)
+    changed = path.parent.parent.parent / file
+    made.write_json(changed, {**json.loads(changed.read_text()), **more})
+    return path
+
+
+def test_an_aborted_turn_of_opencode_is_over_without_a_closing_message(tmp_path: Path) -> None:
+    error = {"name": "MessageAbortedError"}
+    ((turn,), still_open) = read(changed_opencode(tmp_path, "message/ses_o1/msg_2.json", finish="", error=error), SOON)
+    assert still_open == 0
+    assert "last_assistant_message" not in str(turn.events)
+
+
+def test_messages_of_opencode_are_in_the_order_of_time_whatever_their_names(tmp_path: Path) -> None:
+    path = session_of("opencode", tmp_path)
+    storage = path.parent.parent.parent
+    late: Json = {"id": "msg_0", "sessionID": "ses_o1", "role": "user", "time": {"created": made.millis(9)}}
+    made.write_json(storage / "message" / "ses_o1" / "msg_0.json", late)
+    made.write_json(storage / "part" / "msg_0" / "prt_0.json", {"id": "prt_0", "type": "text", "text": "and now"})
+    turns, _ = read(path)
+    prompts = [event.payload["prompt"] for turn in turns for event in turn.events if "prompt" in event.payload]
+    assert prompts == ["decide on the rates", "and now"]
+
+
+def state(status: str, given: Json, **more: Json) -> Json:
+    return {"status": status, "input": given, "time": {"end": made.millis(3)}, **more}
+
+
+def test_a_failed_tool_of_opencode_is_a_failure(tmp_path: Path) -> None:
+    failed = state("error", {"filePath": "a.py"}, error="File not found")
+    path = changed_opencode(tmp_path, "part/msg_2/prt_2.json", tool="read", state=failed)
+    ((turn,), _) = read(path)
+    (failure,) = [event.payload for event in turn.events if event.payload["hook_event_name"] == "PostToolUseFailure"]
+    assert (failure["tool_name"], failure["error"]) == ("Read", "File not found")
+    given = failure["tool_input"]
+    assert isinstance(given, dict)
+    assert given["file_path"] == f"{made.CWD}/a.py"
+
+
+@pytest.mark.parametrize("status", ["pending", "running"])
+def test_a_tool_of_opencode_that_did_not_end_is_left_out(tmp_path: Path, status: str) -> None:
+    path = changed_opencode(tmp_path, "part/msg_2/prt_2.json", state=state(status, {"command": "cat none"}))
+    ((turn,), _) = read(path)
+    assert [tool for tool, _ in tools(turn)] == ["Write"]
+
+
+def test_an_edit_of_opencode_has_the_old_and_the_new_text(tmp_path: Path) -> None:
+    given = {"filePath": f"{made.CWD}/a.py", "oldString": "A = 1", "newString": "A = 2"}
+    path = changed_opencode(tmp_path, "part/msg_2/prt_3.json", tool="edit", state=state("completed", given))
+    ((turn,), _) = read(path)
+    ((_, edited),) = [call for call in tools(turn) if call[0] == "Edit"]
+    assert (edited["old_string"], edited["new_string"]) == ("A = 1", "A = 2")
+
+
+def test_a_file_of_opencode_that_is_too_large_is_a_problem(tmp_path: Path) -> None:
+    path = made.write_json(tmp_path / "large.json", {"text": "x"})
+    with path.open("ab") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    problems: list[TranscriptProblem] = []
+    assert read_object(path, problems) == {}
+    assert "larger than 64 MB" in str(problems)
