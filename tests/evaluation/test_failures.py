@@ -12,14 +12,14 @@ from claude_mem_lite.evaluation.project_recordings import of_paths
 from claude_mem_lite.evaluation.trigger_walk import is_typed
 from claude_mem_lite.event_names import new_name
 from claude_mem_lite.importers.transcript_turns import TranscriptEvent
-from claude_mem_lite.models import ToolCall
+from claude_mem_lite.models import JsonObject, ToolCall
 from claude_mem_lite.timestamps import utc_now
 from tests.support.fakes import NOW, SHOP, Store
 from tests.support.past_sessions import fixed_bug
 
 COMMAND = "python check.py"
 ERROR = "Exit code 1\nTraceback (most recent call last):\nModuleNotFoundError: No module named 'flamingo'\n"
-FAILED = {
+FAILED: JsonObject = {
     "hook_event_name": "PostToolUseFailure",
     "session_id": "now",
     "cwd": SHOP.root,
