@@ -61,6 +61,7 @@ def test_after_the_experiment_no_control_session_is_at_work(store: Store) -> Non
 def test_a_run_that_goes_on_keeps_its_begin(store: Store) -> None:
     arms.begin_run(store.db, NOW + timedelta(days=1))
     assert arms.run_began_at(store.db) == NOW
+    assert len(store.db.execute("select began_at from experiment_runs").fetchall()) == 1
     arms.end_run(store.db, NOW + timedelta(days=2))
     assert arms.run_began_at(store.db) is None
 

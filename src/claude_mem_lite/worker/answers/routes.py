@@ -33,7 +33,8 @@ class HookRoutes:
         """Return whether a request is a hook's."""
         return request.path.startswith(_PATH) and "/" not in request.path[len(_PATH) :]
 
-    def lane_of(self, request: Request) -> str:
+    @staticmethod
+    def lane_of(request: Request) -> str:
         """Return the lane of a hook; '' if no answer is built."""
         event = _event_of(request)
         return "starts" if event == "SessionStart" else "hooks" if event in _ANSWERED else ""
