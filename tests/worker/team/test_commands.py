@@ -207,7 +207,8 @@ def sealed_pair(stack: ExitStack, database: Database) -> tuple[Member, Member]:
         url = json.loads(first.run("team", "invite", name, "--project", REMOTE, "--json").stdout)["url"]
         checkout = make_checkout(machine.user_home / "shop")
         checkout.git("remote", "add", "origin", f"https://{REMOTE}")
-        machine.start_worker()
+        if not machine.is_served():
+            machine.start_worker()
         made.append(Member(name, machine, checkout.root, url))
         made[-1].join()
         piped(machine, key, "team", "key")
