@@ -33,7 +33,7 @@ _TOKEN_FIELDS = ("input_tokens", "output_tokens", "cache_creation_input_tokens")
 # The time in the name of the first event, beside the time of the session's row.
 _SAME_START = timedelta(seconds=5)
 IsKnown = Callable[[Sequence[str]], bool]
-"""Whether a fix of an error with one of these anchors was known before the session."""
+"""Test of error anchors: True if a fix of the error was known before the session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _PRIOR_SESSIONS = 4
 
 
 class Scale(StrEnum):
-    """What is compared. `RATIO`: the mean of log(1 + x). `SHARE`: the share of sessions with x > 0."""
+    """Compared quantity. `RATIO`: the mean of log(1 + x). `SHARE`: the share of sessions with x > 0."""
 
     RATIO = "ratio"
     SHARE = "share"

@@ -30,7 +30,7 @@ from claude_mem_lite.text import counted
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What the user wants besides the hooks. None leaves a setting as it is, or has not been answered yet."""
+    """Answers of the user beside the hooks. None leaves a setting as it is, or has not been answered yet."""
 
     allow_tools: bool | None = None
     import_past: bool | None = None
