@@ -22,13 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.baselines import Chunks
-from benchmarks.figures import Figure, keep
+from benchmarks.figures import Figure, keep, share_interval
 from benchmarks.planted_facts import CONDITIONS, Case, Condition, cases
 from benchmarks.planted_homes import past_text, planted_home, real_subjects
 from benchmarks.product import temporary_folder
 from benchmarks.questions import filled
 from benchmarks.transcripts import Data, RawTurn, recorded
-from benchmarks.worth import interval
 
 CASES = 30
 NAIVE_ITEMS = 3
@@ -164,7 +163,7 @@ def _of(outcomes: Sequence[Outcome], condition: Condition) -> list[Outcome]:
 
 
 def _share(name: str, found: Sequence[bool], bar: float | None = None, floor: float | None = None) -> Figure:
-    low, high = interval(sum(found), len(found))
+    low, high = share_interval(sum(found), len(found))
     note = f"{sum(found)} of {len(found)}, 95 % {max(low, 0.0):.3f} to {high:.3f}"
     return Figure(name, round(sum(found) / max(len(found), 1), 3), "", bar, floor, note)
 

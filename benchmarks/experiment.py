@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import session_outcomes as recordings
-from benchmarks.figures import RESULTS, Figure, keep
+from benchmarks.figures import RESULTS, Figure, keep, share_interval
 from benchmarks.peeking import Alarms, mann_whitney, t_test
 from benchmarks.plot import Line, Panel, svg
 from benchmarks.simulated_users import SESSIONS, Outcome, Sample, made_up, recorded, sample
@@ -123,7 +123,7 @@ def _false_alarms(name: str, outcome: Outcome, users: int, drift: bool) -> Figur
     for share in SHARES:
         made = sample(outcome, _rng(name, share, NONE), users, share, NONE, drift)
         rate = _ever(claims(made, outcome.scale))
-        low, high = wilson(rate, users)
+        low, high = share_interval(rate * users, users)
         ends.append(high)
         enough = _is_enough(made)
         t_rate = _ever(t_test(made.numbers, made.treated) & enough)
@@ -138,7 +138,7 @@ def _coverage(name: str, scale: Scale, samples: Sequence[Sample]) -> Figure:
     held = [~_rejected(users, scale, users.effect) for users in samples]
     always = [float(each.all(axis=1).mean()) for each in held]
     last = min(float(each[:, -1].mean()) for each in held)
-    low, high = wilson(min(always), len(held[0]))
+    low, high = share_interval(min(always) * len(held[0]), len(held[0]))
     note = f"lowest of {len(held)} [{low:.1%}, {high:.1%}]; at the last look {last:.1%}"
     return Figure(f"{name}: coverage at all looks", min(always), "", floor=MIN_COVERAGE, note=note)
 
@@ -177,14 +177,6 @@ def _is_enough(users: Sample) -> Alarms:
 
 def _ever(alarms: Alarms) -> float:
     return float(alarms.any(axis=1).mean())
-
-
-def wilson(rate: float, count: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share."""
-    z = 1.959964
-    middle = (rate + z * z / (2 * count)) / (1 + z * z / count)
-    half = z / (1 + z * z / count) * math.sqrt(rate * (1 - rate) / count + z * z / (4 * count * count))
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def _rng(name: str, share: float, ratio: float) -> np.random.Generator:

@@ -67,5 +67,17 @@ def keep(name: str, title: str, figures: Sequence[Figure], how: str) -> int:
     return 1 if failed else 0
 
 
+def share_interval(hits: float, total: int, z: float = 1.96) -> tuple[float, float]:
+    """Return Wilson's interval of a share, by default of 95 %.
+
+    Unlike a bootstrap, it has a width where no case or every case hits."""
+    if not total:
+        return 0.0, 1.0
+    share, spread = hits / total, z * z / total
+    middle = (share + spread / 2) / (1 + spread)
+    half = z / (1 + spread) * (share * (1 - share) / total + spread / (4 * total)) ** 0.5
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
 def p95(values: Sequence[float]) -> float:
     return statistics.quantiles(values, n=20)[-1]

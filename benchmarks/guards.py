@@ -17,12 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.figures import Figure, keep
+from benchmarks.figures import Figure, keep, share_interval
 from benchmarks.guard_calls import Pair, PastCall, pairs, past_calls, proposals, rules
 from benchmarks.guard_sheets import HELD_OUT, LABELS, is_near
 from benchmarks.label_files import read_lines
 from benchmarks.transcripts import records, session_of, turns_of
-from benchmarks.worth import interval
 from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.evaluation.trigger_walk import is_typed
 from claude_mem_lite.guards.proposal import propose
@@ -55,7 +54,7 @@ def precision(name: str, judged: Sequence[Label], fired: Mapping[Key, Pair], *, 
     """Return the share of right firings among those that were judged."""
     firing = [label for label in judged if label.key in fired]
     right = sum(label.should for label in firing)
-    low, high = interval(right, len(firing))
+    low, high = share_interval(right, len(firing))
     note = f"{right} of {len(firing)}; 95 % interval {low:.2f} to {high:.2f}"
     floor = MIN_PRECISION if is_bar else None
     return Figure(name, round(right / max(len(firing), 1), 3), "", floor=floor, note=note)
@@ -71,7 +70,7 @@ def recall(name: str, judged: Sequence[Label], fired: Mapping[Key, Pair], near: 
     right = [label.should for label in judged if label.key in fired]
     found = len(fired) * sum(right) / max(len(right), 1)
     lost = sum(sizes[rule] * count / asked[rule] for rule, count in missed.items())
-    share = interval(sum(missed.values()), len(drawn))[1]
+    share = share_interval(sum(missed.values()), len(drawn))[1]
     low = found / max(found + share * len(near), 1)
     others = [label for label in judged if label.draw in ("unfired", "other") and label.key not in fired]
     note = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from training.lessons import learn_lessons, numbers_of
 from training.prompts import LabelledPrompt
 
-from benchmarks.worth import interval
+from benchmarks.figures import share_interval
 from claude_mem_lite.compress.lessons.candidates import may_be_sure
 from claude_mem_lite.compress.lessons.user_voice import own_sentences
 
@@ -81,6 +81,6 @@ def _threshold(prompts: Sequence[Chosen]) -> float:
     lowest, right = 1.0, 0
     for count, (value, grade) in enumerate(ranked, 1):
         right += grade > 0
-        if interval(right, count, CERTAINTY)[0] >= MIN_PRECISION:
+        if share_interval(right, count, CERTAINTY)[0] >= MIN_PRECISION:
             lowest = value
     return lowest

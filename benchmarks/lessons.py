@@ -21,9 +21,8 @@ from pathlib import Path
 from training.lessons import learn_lessons
 from training.prompts import LabelledPrompt, labelled_prompts, written_sentences
 
-from benchmarks.figures import Figure, keep
+from benchmarks.figures import Figure, keep, share_interval
 from benchmarks.lesson_choices import Chosen, chosen_without, found
-from benchmarks.worth import interval
 from claude_mem_lite.compress.lessons.candidates import Scorer, lesson_candidates
 from claude_mem_lite.compress.lessons.reader import read
 from claude_mem_lite.knowledge.lessons.collection import MAX_OF_PROMPT
@@ -103,7 +102,7 @@ def _auc(prompts: Sequence[Scored]) -> float:
 
 
 def _share(name: str, hits: int, total: int, floor: float | None = None) -> Figure:
-    low, high = interval(hits, total)
+    low, high = share_interval(hits, total)
     value = round(hits / total, 3) if total else 0.0
     return Figure(name, value, "", floor=floor, note=f"{hits} of {total}; 95 % interval {low:.2f} to {high:.2f}")
 

@@ -9,7 +9,6 @@ are in no precision, and counted beside it."""
 
 import hashlib
 import json
-import math
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from pathlib import Path
 if not __package__:  # run as a file, not as a module
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks.figures import Figure, keep
+from benchmarks.figures import Figure, keep, share_interval
 from benchmarks.product import temporary_folder
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data, recorded
@@ -41,7 +40,6 @@ LABELS = Path(__file__).with_name("outcomes_labels.json")
 CHOSEN_ON = ("agent-swarm", "cc-backend", "coding")
 """The projects that the thresholds were chosen on; the others confirm them."""
 MIN_PRECISION = 0.8
-_Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,26 +150,16 @@ def _figures(judged: Sequence[Judged]) -> Iterator[Figure]:
 def _precision(name: str, marked: Sequence[Judged], right: str, floor: float | None = MIN_PRECISION) -> Figure:
     counts = Counter(one.label for one in marked)
     number = counts["yes"] + counts["no"]
-    low, high = _wilson(counts[right], number)
+    low, high = share_interval(counts[right], number)
     note = f"{counts[right]} of {number}, 95 % between {low:.2f} and {high:.2f}; {counts['unclear']} unclear besides"
     value = round(counts[right] / number, 3) if number else 0.0
     return Figure(name, value, "", floor=floor if number else None, note=note)
 
 
 def _share(name: str, hits: Sequence[bool]) -> Figure:
-    low, high = _wilson(sum(hits), len(hits))
+    low, high = share_interval(sum(hits), len(hits))
     note = f"{sum(hits)} of {len(hits)}, 95 % between {low:.2f} and {high:.2f}"
     return Figure(name, round(sum(hits) / max(len(hits), 1), 3), "", note=note)
-
-
-def _wilson(hits: int, number: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share by Wilson's score."""
-    if not number:
-        return 0.0, 1.0
-    share, spread = hits / number, _Z * _Z / number
-    middle = (share + spread / 2) / (1 + spread)
-    half = _Z / (1 + spread) * math.sqrt(share * (1 - share) / number + spread / (4 * number))
-    return middle - half, middle + half
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 Closed questions about earlier sessions (labels/reader_questions.jsonl) are asked at the beginning of a later session of
 the same project, with the notes of each condition (reader_notes.py), of a model behind OpenAI's API on this machine
 (reader_model.py), at temperature 0. Answers are scored by normalised match (reader_questions.py). Questions that no
-session answers should be answered with "unknown". Intervals are by bootstrap over questions; differences are paired.
+session answers should be answered with "unknown". Intervals of shares are Wilson's; differences are paired, with
+intervals by bootstrap over questions.
 
 FOLDER gets the notes and the raw answers, so it must be outside of the repository; with it a run is resumed."""
 
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.figures import Figure, keep
+from benchmarks.figures import Figure, keep, share_interval
 from benchmarks.product import temporary_folder
 from benchmarks.reader_model import Reader
 from benchmarks.reader_notes import CONDITIONS, DEFAULT, MAX_PROMPT_TOKENS, Notes, all_notes
@@ -130,9 +131,9 @@ def _share(name: str, scored: Sequence[Scored], verdict: Verdict) -> Figure:
 
 
 def _figure(name: str, outcomes: Sequence[bool]) -> Figure:
-    measured = bootstrapped([float(one) for one in outcomes] or [0.0])
-    note = f"{sum(outcomes)} of {len(outcomes)}, 95 % {measured.low:.3f} to {measured.high:.3f}"
-    return Figure(name, round(measured.mean, 3), "", note=note)
+    low, high = share_interval(sum(outcomes), len(outcomes))
+    note = f"{sum(outcomes)} of {len(outcomes)}, 95 % {low:.3f} to {high:.3f}"
+    return Figure(name, round(sum(outcomes) / max(len(outcomes), 1), 3), "", note=note)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from training.examples import Example, examples
 from training.learn import learn
 
-from benchmarks.figures import Figure, keep
+from benchmarks.figures import Figure, keep, share_interval
 from benchmarks.label_files import fingerprint
 from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge
@@ -90,19 +90,8 @@ def figures_of(name: str, outcomes: Sequence[Outcome]) -> Iterator[Figure]:
 
 def _share(name: str, found: Sequence[bool]) -> Figure:
     share = sum(found) / len(found) if found else 0.0
-    low, high = interval(sum(found), len(found))
+    low, high = share_interval(sum(found), len(found))
     return Figure(name, round(share, 3), "", note=f"of {len(found)}; 95 % interval {low:.3f} to {high:.3f}")
-
-
-def interval(hits: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Return Wilson's interval of a share, by default the 95 % one."""
-    if not total:
-        return 0.0, 1.0
-    share = hits / total
-    middle = share + z * z / (2 * total)
-    spread = z * ((share * (1 - share) + z * z / (4 * total)) / total) ** 0.5
-    size = 1 + z * z / total
-    return (middle - spread) / size, (middle + spread) / size
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.experiment import Power, claims, wilson
+from benchmarks.experiment import Power, claims
 from benchmarks.peeking import mann_whitney, t_test
 from benchmarks.simulated_users import Outcome, Sample, made_up, recorded, sample
 
@@ -73,8 +73,3 @@ def test_power_counts_users_and_the_median_session() -> None:
     alarms[0, 99:], alarms[1, 399:] = True, True
 
     assert Power.of(alarms) == Power((1 / 3, 2 / 3, 2 / 3), 400)
-
-
-def test_the_interval_of_a_share_is_wilsons() -> None:
-    assert wilson(0.05, 1000) == pytest.approx((0.0381, 0.0653), abs=1e-4)
-    assert wilson(0.0, 1000) == pytest.approx((0, 0.0038), abs=1e-4)

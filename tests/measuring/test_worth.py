@@ -8,7 +8,7 @@ from benchmarks.label_files import fingerprint
 from benchmarks.past_turns import PastTurn
 from benchmarks.turn_labels import LABELS, label_of, load, references
 from benchmarks.turn_sheets import sheet
-from benchmarks.worth import interval, outcome
+from benchmarks.worth import outcome
 from training.examples import Example
 from training.logistic import fit, rows, save_models, vocabulary
 
@@ -77,12 +77,6 @@ def test_the_labels_of_the_repository_can_be_read_and_hold_both_readers() -> Non
     assert len(set(turns)) >= 500
     assert len(turns) - len(set(turns)) >= 80
     assert len({label.project for label in labels}) == 5
-
-
-def test_wilsons_interval_holds_the_share() -> None:
-    low, high = interval(9, 10)
-    assert 0.59 < low < 0.9 < high < 1.0
-    assert interval(0, 0) == (0.0, 1.0)
 
 
 def test_a_logistic_model_learns_what_words_and_numbers_tell() -> None:
