@@ -5,12 +5,13 @@ The text below a setting explains the setting: the page for users is made from t
 import fnmatch
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from claude_mem_lite import project_config
 from claude_mem_lite.project_config import ProjectSettings
+from claude_mem_lite.values import frozen
 
 PROVIDERS = ("rules", "anthropic", "openai", "claude-cli")
 DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claude-haiku-4-5-20251001"}
@@ -50,7 +51,7 @@ class OwnPreset(NamedTuple):
     caps: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Config:
     """Every setting with its default."""
 

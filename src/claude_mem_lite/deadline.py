@@ -3,12 +3,14 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from claude_mem_lite.values import frozen
 
 Seconds = Callable[[], float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deadline:
     """Moment on a clock that only goes forward. With `time.thread_time` as the clock, a limit of CPU time."""
 

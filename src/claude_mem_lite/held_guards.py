@@ -8,11 +8,11 @@ import json
 import os
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.models import JsonValue, text
 from claude_mem_lite.paths import Home, read_regular
+from claude_mem_lite.values import frozen
 
 MAX_BYTES = 1_000_000
 """Maximum that the hook reads."""
@@ -22,7 +22,7 @@ _FAILED = ".failed"
 _NAME_LENGTH = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldExample:
     """Call by which a guard is tested: a command line, or a file or line that is written."""
 
@@ -30,7 +30,7 @@ class HeldExample:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldGuard:
     """Guard in force, as far as its hook and its test need it."""
 

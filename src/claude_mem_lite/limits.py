@@ -1,9 +1,9 @@
 """Limits of time and number that the worker is started with. The defaults are for users; tests pass others."""
 
-from dataclasses import dataclass
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """Limits of one worker."""
 

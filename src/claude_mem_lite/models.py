@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal, get_args
+
+from claude_mem_lite.values import frozen
 
 # Limits of a memory and of queries.
 MAX_TITLE_LENGTH = 200
@@ -120,7 +122,7 @@ RAW = "raw"
 """Layer of raw text that is injected as an answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """Tool call that succeeded (`response`) or failed (`error`)."""
 
@@ -130,7 +132,7 @@ class ToolCall:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """Hook event, in the form that the payloads of all agents are converted to.
 
@@ -166,7 +168,7 @@ class Event:
     """Mode in which the agent's client asks its user for permission, if known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One user prompt and everything up to Stop: the unit of compression.
 
@@ -184,14 +186,14 @@ class Turn:
     """Closing message of the previous turn: a correction refers to this message."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SymbolChange:
     file: str
     name: str
     action: SymbolAction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """Memory as compressed, before the worker makes a `Memory`."""
 
@@ -211,7 +213,7 @@ class Draft:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionSummary:
     """Summary of a session, for the next session. Strings are prose, tuples are lists, all may be empty."""
 
@@ -231,7 +233,7 @@ class SessionSummary:
         return self.headline or self.request
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """Conversation of an agent."""
 
@@ -252,7 +254,7 @@ class Session:
     worth."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Memory:
     """Stored memory."""
 
@@ -292,7 +294,7 @@ class Memory:
     cost_usd: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passage:
     """Raw text that search finds beside memories: request and answer of a turn, or a session's summary."""
 
@@ -313,7 +315,7 @@ class Passage:
     A passage is found by request, tasks and answer; for a session, by headline, request and the rest of its summary."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Location:
     """Location of work: the project by its lasting identity, and the state of its checkout."""
 
@@ -342,7 +344,7 @@ WORK_TRIGGERS = (*HOOK_TRIGGERS, ASKED)
 """Triggers during work; all others are the start of a session, by the client's name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tally:
     """Number of sessions, or of items, by outcome."""
 
@@ -351,7 +353,7 @@ class Tally:
     unknown: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReceiptItem:
     """Injected item with its reason."""
 
@@ -366,7 +368,7 @@ class ReceiptItem:
     """None until the session is over."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """Record of one injection, with items in the order of the text."""
 

@@ -5,8 +5,9 @@ import errno
 import os
 import stat
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
+
+from claude_mem_lite.values import frozen
 
 HOME_VARIABLE = "CLAUDE_MEM_LITE_HOME"
 DEFAULT_NAME = ".claude-mem-lite"
@@ -28,7 +29,7 @@ _FILE_PERMISSIONS, _FOLDER_PERMISSIONS = 0o600, 0o700
 """Permissions that the owner of a file or a folder in a home needs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Home:
     """Data folder and the names inside it."""
 

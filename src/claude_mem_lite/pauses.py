@@ -10,11 +10,11 @@ import re
 import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.config import matches
 from claude_mem_lite.paths import Home, read_regular
+from claude_mem_lite.values import frozen
 
 _NAME = re.compile(r"(\d{20})(?:-[0-9a-f]{8})?")
 _TIMES = re.compile(r"(\d{20}) (\d{20}) (off|on )\n")
@@ -23,7 +23,7 @@ _MAX_NS = 2**63 - 1
 """Largest time that SQLite can store."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pause:
     """One period. `glob` names the excluded folders; '' means that memory was off everywhere.
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from claude_mem_lite.code.git.refs import find_checkout
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.paths import read_regular
+from claude_mem_lite.values import frozen
 
 _MAX_DOTS = 8
 _MAX_TABLES = 300
@@ -62,7 +63,7 @@ _SHOWN = 40
 State = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectSettings:
     """Settings of one repository; None and empty mean not set."""
 

@@ -1,10 +1,10 @@
 """Interfaces of a language model and of an embedder; usage, prices and limits of calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.values import frozen
 
 # US dollars per million tokens sent and received: list prices of November 2025. A name stands for all versions that
 # begin with the name.
@@ -21,7 +21,7 @@ _CACHE_READ = 0.1
 _CHARACTERS_A_TOKEN = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """Cost of a model call."""
 
@@ -30,7 +30,7 @@ class Usage:
     cost_usd: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spend:
     """Total of a number of model calls."""
 
@@ -39,7 +39,7 @@ class Spend:
     cost_usd: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Completion:
     """Answer of a model as text, with the cost."""
 
@@ -47,7 +47,7 @@ class Completion:
     usage: Usage = Usage()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallLimits:
     """Limits of the calls to one provider."""
 
@@ -90,7 +90,7 @@ class Embedder(Protocol):
         """Free the loaded data; the next use loads the data again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prices:
     """US dollars per million tokens; with unknown prices, zero, only the caps in tokens hold."""
 

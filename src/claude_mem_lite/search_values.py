@@ -1,13 +1,14 @@
 """Values of a search: conditions, hits, and memories scored on an absolute scale."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from claude_mem_lite.models import Kind, Memory, Origin, Passage, Status
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filters:
     """Conditions on hits besides relevance; None and empty mean no condition."""
 
@@ -34,7 +35,7 @@ class Filters:
         return not self.statuses or "active" in self.statuses
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """Search result with its score and reasons."""
 
@@ -53,7 +54,7 @@ class Hit:
     """Similarity in meaning to the query; None if unknown or not requested."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoredMemory:
     """Candidate memory for a question, scored on an absolute scale."""
 

@@ -1,12 +1,11 @@
 """Result of the rules for one turn: drafts, files, tasks, and the judged closing message."""
 
-from dataclasses import dataclass
-
 from claude_mem_lite.code.syntax.changes import CodeChange
 from claude_mem_lite.models import Draft
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClosingMessage:
     """Judged closing message of a turn. The session summary is made from it, beside the turn's memories."""
 
@@ -25,7 +24,7 @@ class ClosingMessage:
     """Sentences that report finished work: no question, no offer and no proposal."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnDigest:
     """Result of the rules for one turn: memories, and input of the session summary."""
 

@@ -7,12 +7,12 @@ Claude Code's name of the event for all agents."""
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from claude_mem_lite.agents import claude_code, codex, copilot, cursor, gemini
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE, KNOWN_EVENTS, TOOL_EVENTS
 from claude_mem_lite.event_names import agent_of, event_of, is_past
 from claude_mem_lite.models import Event, JsonObject, text
+from claude_mem_lite.values import frozen
 
 WITHIN_S = 5.0
 """Clients run the hooks of an event in parallel; the distance depends on the load of the machine."""
@@ -23,7 +23,7 @@ _MARKS = ("prompt_id", "tool_use_id", "turn_id", "generation_id", "timestamp", "
 _MORE = ("session_id", "agent_id", "source")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Adapter:
     """Adapter of one agent. `adapt`: event and payload to payloads in Claude Code's form, mostly one. `triggers`:
     events at which the agent takes context. `answer`: event and context to the output of the hook. `in_claude_form`:

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -16,6 +15,7 @@ from claude_mem_lite.code.git.refs import common_folder, find_checkout
 from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.paths import HOOK_PROGRAM, Home, read_regular, state_of
+from claude_mem_lite.values import frozen
 
 LOCAL_NAME = "settings.local.json"
 MAX_SETTINGS_BYTES = 4 * 2**20
@@ -27,7 +27,7 @@ _MAX_BYTES = 4 * 2**20
 _FileStates = tuple[int, int, int] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PermissionRules:
     """Permission rules of one settings file, and its plugins."""
 
@@ -40,14 +40,14 @@ class PermissionRules:
     """Plugins enabled by the file, without their marketplaces."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingsFile:
     path: Path
     scope: SettingsScope
     rules: PermissionRules
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientSettings:
     """Settings in force in a folder, or in all folders if `cwd` is None."""
 
@@ -96,7 +96,7 @@ class ClientSettings:
         return [self.config / ".claude.json", *([Path.home() / ".claude.json"] if is_default else [])]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Notes:
     """Notes of the client about projects: `.claude.json`."""
 

@@ -5,11 +5,11 @@ Order and patterns were observed in runs of 2.1.325. This module only reads; `in
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from claude_mem_lite.agents.client_settings import ClientSettings, SettingsFile, config_folder
+from claude_mem_lite.values import frozen
 
 _SERVER_NAME, _PLUGIN_NAME = "claude-mem-lite", "mem-lite"
 SERVER = f"mcp__{_SERVER_NAME}"
@@ -21,7 +21,7 @@ GRANTED_TOOLS = ("memory_context", "memory_search", "memory_timeline", "memory_g
 Decision = Literal["allowed", "denied", "asked", "unset"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Permission:
     """Decision of the client about a tool, with the deciding rule and its file."""
 

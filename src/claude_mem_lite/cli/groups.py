@@ -3,10 +3,11 @@
 import difflib
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+
+from claude_mem_lite.values import frozen
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -71,7 +72,7 @@ class HelpfulGroup(click.Group):
         return f", did you mean {' or '.join(near)}?" if near else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LazyCommand:
     """Command that is imported on use: location of its definition, and a summary for help without an import."""
 

@@ -10,12 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from claude_mem_lite.models import JsonValue
+from claude_mem_lite.values import frozen
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -27,7 +27,7 @@ _MAX_LINES = 20
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """Column of a table; only a `wide` column may be wrapped on a narrow terminal, or cut if also `cut`."""
 

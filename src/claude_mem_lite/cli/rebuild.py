@@ -29,6 +29,7 @@ from claude_mem_lite.responses.encoding import to_json
 from claude_mem_lite.responses.imports import MemoryChange, RebuildCounts, StaleTurn, SummaryRow
 from claude_mem_lite.responses.status import IndexState
 from claude_mem_lite.text import counted
+from claude_mem_lite.values import frozen
 
 # The worker carries out a request in one go, and hooks wait meanwhile.
 MAX_BATCH_BYTES = 512 * 1024
@@ -52,7 +53,7 @@ class RebuildSummary:
         return {"sessions": self.sessions, **asdict(self.counts), "changes": to_json(self.changes)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Source:
     """Turn of an older version, with its transcript if the inbox has none of its events."""
 

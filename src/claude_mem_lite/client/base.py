@@ -9,7 +9,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, urlencode
@@ -29,6 +29,7 @@ from claude_mem_lite.errors import (
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.encoding import Value, from_json
+from claude_mem_lite.values import frozen
 
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
 MAX_SOCKET_PATH_LENGTH = 103
@@ -140,7 +141,7 @@ MAX_WORKERS = 5
 """Limit of workers for one call, one after another, while a home is corrupted again and again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BaseClient:
     """Connection to the worker of one home. Every call raises WorkerUnavailable if no worker answers."""
 

@@ -1,12 +1,12 @@
 """Parameters of requests to the worker."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Where:
     """Selection of memories by folder or project, or of all projects."""
 
@@ -20,7 +20,7 @@ class Where:
         return [("cwd", self.cwd), ("all_projects", "true" if self.all_projects else "false"), *named]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """Conditions for memories of a list or a search; None and empty values are no conditions."""
 
@@ -44,7 +44,7 @@ class Wanted:
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asker:
     """Agent with its folder, and its session if known."""
 

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.layer import OVERTIME, Connect, Item, Layer, LayerCandidates, run_layers
@@ -18,6 +18,7 @@ from claude_mem_lite.context.value_selection import NOT_WORTH_IT, select_by_valu
 from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.models import ReceiptItem
 from claude_mem_lite.store import memories
+from claude_mem_lite.values import frozen
 
 _NEVER_EMPTY_FROM = 300
 _SHARE_OF_DETECTION = 0.4
@@ -27,7 +28,7 @@ _WITH_SESSION = "shown with its session"
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerSkip:
     """Layer without lines in the text, with the reason."""
 
@@ -44,7 +45,7 @@ class LayerSkip:
         return cls(layer, reason)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerItem:
     """Candidate with the name of its layer."""
 
@@ -52,7 +53,7 @@ class LayerItem:
     item: Item
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """Built context; the text is empty if no line is worth its tokens."""
 

@@ -5,7 +5,7 @@ close the block or begin a line of the frame."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.context import render
@@ -15,6 +15,7 @@ from claude_mem_lite.context.selection import groups
 from claude_mem_lite.context.user_rules import is_users_rule
 from claude_mem_lite.models import Memory, ReceiptItem, without_request
 from claude_mem_lite.text import counted, time_ago, unframed
+from claude_mem_lite.values import frozen
 
 MORE_LINE = "More of these: `claude-mem-lite show ID`."
 _FOLLOW = "to be followed unless the user says otherwise"
@@ -29,7 +30,7 @@ _MAX_FILES = 3
 _READ_FACTOR = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockItem:
     """Memory chosen for an injection."""
 
@@ -54,7 +55,7 @@ class BlockItem:
     """Text instead of the summary: the sentences that answer a question."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """Text with its receipt items in order; empty if no item fits."""
 
@@ -97,7 +98,7 @@ def with_relations(db: sqlite3.Connection, items: Sequence[BlockItem]) -> list[B
     return annotated
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Form:
     """Item in its full and short form."""
 
@@ -110,7 +111,7 @@ class _Form:
         return is_users_rule(self.item.memory)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Forms:
     """Items that are shown together."""
 

@@ -3,12 +3,12 @@
 `config` lists the permitted names without importing layers: add a new layer or preset in both."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from claude_mem_lite.config import RESERVE, Config
 from claude_mem_lite.context.layers import code_changes, handoff, knowledge, observations, session_codes, sessions
 from claude_mem_lite.context.layers.layer import Find, Layer
 from claude_mem_lite.errors import ConfigError
+from claude_mem_lite.values import frozen
 
 # Header and function of every layer.
 LAYERS: dict[str, tuple[str, Find]] = {
@@ -32,7 +32,7 @@ _SEARCHING = ("observations",)
 _MORE_LINES = {"handoff": "- and {} more: `claude-mem-lite list --kind handoff`"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preset:
     """Layers by priority. The rest of 2000 tokens after the caps is the reserve, for the frame and for layers that need
     more."""

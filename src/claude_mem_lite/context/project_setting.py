@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from claude_mem_lite.models import Location, Session
 from claude_mem_lite.scopes import LANGUAGE_ENDINGS
 from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.text import one_line, within
+from claude_mem_lite.values import frozen
 
 MAX_SESSIONS = 100
 """Number of past sessions that count."""
@@ -39,7 +40,7 @@ USUAL_BRANCHES = frozenset(("", "main", "master", "trunk", "develop", "dev"))
 """Branch names without information about the work."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditedFiles:
     """Files that a session edited, relative to the root, and the branch of the session."""
 
@@ -47,7 +48,7 @@ class EditedFiles:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forecast:
     """Shares of the coming work by file; the sum is 1, or 0 without evidence."""
 
@@ -165,7 +166,7 @@ _MAX_NAMED = 8
 _BETWEEN_WORDS = re.compile(r"[^\w.]+|_+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """Facts about a location, known before any layer runs."""
 

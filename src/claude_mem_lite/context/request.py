@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from claude_mem_lite.code.freshness.checkout_view import Checkout, NoCheckout
@@ -10,12 +10,13 @@ from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.limits import LIMITS, Limits
 from claude_mem_lite.models import Location
 from claude_mem_lite.search_values import Filters, Hit
+from claude_mem_lite.values import frozen
 
 Search = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
 """Signature of `search.hybrid.Search.search` and `search_without_reasons`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextRequest:
     """Input of a context besides the database."""
 

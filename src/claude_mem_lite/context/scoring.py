@@ -3,13 +3,14 @@
 Also the factor of usefulness by the outcomes of earlier injections, for all triggers: 1 is neutral, 0 is silent
 (docs/receipts.md). Pure: the same memory at the same time has the same score."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.authors import team_factor
 from claude_mem_lite.context.order import NO_FLOOR, format_number, layer_floor
 from claude_mem_lite.context.project_setting import Task, share_of
 from claude_mem_lite.models import Kind, Memory, Tally, user_origin_label
+from claude_mem_lite.values import frozen
 
 NEUTRAL, MAX_FACTOR, SILENT = 1.0, 1.25, 0.0
 MIN_STATED = 0.5
@@ -47,7 +48,7 @@ _YEAR_OF_NO_DATE = 1970
 """Year of the zero time that other tools write for an unknown date."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Score:
     """Score of a memory by its parts, each from 0 to 1 and unweighted; `outcome` is added at the end."""
 

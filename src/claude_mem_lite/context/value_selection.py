@@ -14,6 +14,7 @@ from claude_mem_lite.context.project_setting import Forecast
 from claude_mem_lite.context.render import estimate_tokens, fits
 from claude_mem_lite.context.selection import Assemble, LayerSelection, candidate_groups, covering_layer
 from claude_mem_lite.context.similarity import StemmedText
+from claude_mem_lite.values import frozen
 
 FLOOR = 0.0008
 """Minimum value per token. Chosen on seven projects by cross-validation (docs/context.md)."""
@@ -62,7 +63,7 @@ class _Group:
         return all(item.is_received for item in self.items)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Value:
     own: float
     of_files: float

@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from json import dumps
 from pathlib import Path
@@ -19,6 +18,7 @@ from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, applied_to, unknown
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
 from claude_mem_lite.limits import LIMITS
 from claude_mem_lite.paths import sync
+from claude_mem_lite.values import frozen
 
 _TIME = "%Y%m%dT%H%M%SZ"
 # The change count is part of the name, so that the newest backup is known even when the clock was wrong.
@@ -28,7 +28,7 @@ _LEFT_UNFINISHED = re.compile(r"^\.making-\d+(-journal|-wal|-shm)?$")
 _MIN_FREE_BYTES = 16 * 2**20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Backup:
     """Complete copy of memory.db, described by its file name: creation time and change count."""
 
@@ -41,7 +41,7 @@ class Backup:
         return self.path.stat().st_size
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contents:
     """Contents of a backup."""
 

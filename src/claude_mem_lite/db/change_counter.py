@@ -5,12 +5,12 @@ migration, to the microsecond, and is the same in every copy of a database. Chan
 a lineage."""
 
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.db.connection import Counting, atomic, damaged
 from claude_mem_lite.db.integrity import reading
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS
+from claude_mem_lite.values import frozen
 
 _FIRST = MEMORY_MIGRATIONS[0].__name__
 MAX_BELIEVED = 10**12
@@ -19,7 +19,7 @@ _MOST = 2**62
 """Limit of valid counts, far above MAX_BELIEVED, so that counting on from MAX_BELIEVED stays valid."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """Number of committed transactions, and the count after which the inbox is replayed; None means no replay."""
 

@@ -5,17 +5,17 @@ Old files are moved aside, never deleted. The caller holds the lock of the home.
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.models import JsonObject, load_json
 from claude_mem_lite.paths import Home, sync
+from claude_mem_lite.values import frozen
 
 NEW = ".new"
 _LOGS = ("-wal", "-shm", "-journal")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replacement:
     """Replacement of one database file by another."""
 

@@ -7,13 +7,14 @@ import re
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from claude_mem_lite.db.file_swap import read_json, write_json
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 _MAX_ENTRIES = 20
 _SHOWN_FOR = timedelta(days=7)
@@ -22,7 +23,7 @@ _KEPT_IN = re.compile(r"What was there is kept in (?P<folder>(?:damaged|before-r
 _UNDONE_BY = re.compile(r"`claude-mem-lite restore (?P<path>[^`]+)`")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recovery:
     """Recovery of a database, described in plain words."""
 

@@ -12,11 +12,11 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.context.render import estimate_tokens, when
 from claude_mem_lite.evaluation.recording import ListedSession
 from claude_mem_lite.evaluation.session_walk import ContextLine, SessionStart
+from claude_mem_lite.values import frozen
 
 _PATH = re.compile(r"[\w.-]*[\w-](?:/[\w.-]*[\w-])*")
 
@@ -45,7 +45,7 @@ class Files:
         return frozenset(self._named[path] for path in _PATH.findall(text) if path in self._named)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """Text that a session is shown: the covered files, and the files of each session or memory in the text."""
 
@@ -106,7 +106,7 @@ def precision(touched: frozenset[str], items: Iterable[frozenset[str]]) -> float
     return statistics.fmean(useful) if useful else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoverageSample:
     """Measures of one selection over the sessions of a project."""
 

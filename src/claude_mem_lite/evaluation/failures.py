@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from claude_mem_lite.agents.claude_code import TOOL_EVENTS, event_from_payload
 from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_step, failed_step
@@ -13,11 +12,12 @@ from claude_mem_lite.importers.transcript_turns import TranscriptEvent
 from claude_mem_lite.models import ToolCall, text
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts
+from claude_mem_lite.values import frozen
 
 _MAX_READ = 40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepeatedFailure:
     """Failing command with the fingerprint of a fix that an earlier session verified."""
 

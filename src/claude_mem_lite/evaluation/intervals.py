@@ -5,12 +5,13 @@ The seed is fixed: the same values give the same interval."""
 import random
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from claude_mem_lite.values import frozen
 
 ROUNDS = 2000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measured:
     """Mean of a measure over queries or sessions, with its 95 % interval."""
 

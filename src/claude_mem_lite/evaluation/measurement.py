@@ -19,6 +19,7 @@ from claude_mem_lite.evaluation.prompt_use import Rates, judge, rates, with_edit
 from claude_mem_lite.evaluation.recording import ListedSession
 from claude_mem_lite.evaluation.session_walk import SessionStart
 from claude_mem_lite.evaluation.trigger_walk import AnsweredPrompt
+from claude_mem_lite.values import frozen
 
 MIN_SESSIONS = 12
 """Fewer sessions are too few to tell."""
@@ -28,7 +29,7 @@ NEWEST_SESSIONS = f"the newest {MAX_NEWEST} sessions"
 NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartFigures:
     """Start contexts by one selection: coverage with interval, cost, and share of items of use."""
 
@@ -39,7 +40,7 @@ class StartFigures:
     of_use: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """Variant against the plain run, paired by session."""
 
@@ -47,7 +48,7 @@ class Difference:
     tokens: Measured
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnusedMemory:
     """Memory that was given and never concerned a file of the session."""
 
@@ -56,7 +57,7 @@ class UnusedMemory:
     given: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasuredSessions:
     """Figures over some sessions of a project."""
 

@@ -7,13 +7,13 @@ prompts of one session are not independent."""
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.evaluation.intervals import ROUNDS
 from claude_mem_lite.evaluation.recording import ListedSession
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JudgedPrompt:
     """Prompt with its session, whether its turn changed files, and whether each of its items is of use."""
 
@@ -22,7 +22,7 @@ class JudgedPrompt:
     useful: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rates:
     """Counts over prompts, and the 95 % interval of the share of items that are of use."""
 

@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.evaluation.sightings import PastSession, past_sessions
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts
 from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.values import frozen
 
 LIST_NAME = "sessions.json"
 EDITING_TOOLS = {
@@ -28,7 +28,7 @@ EDITING_TOOLS = {
 _WORKTREE = re.compile(r"^\.claude/worktrees/[^/]+/")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedSession:
     """Session with its start and the files that it touched, relative to the root of the project."""
 
@@ -37,7 +37,7 @@ class ListedSession:
     files: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recording:
     """Sessions of one project by start, and the transcript of each by session id."""
 

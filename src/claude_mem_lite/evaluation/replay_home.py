@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -15,12 +14,13 @@ from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 _BATCH_BYTES = 2 * 1024 * 1024
 _DRAIN_S = 600.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReplayHome:
     """Home with one checkout in place of all folders of the project."""
 

@@ -4,7 +4,6 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite import private_files
@@ -25,11 +24,12 @@ from claude_mem_lite.evaluation.walk_folder import walk_folder
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memory_queries
+from claude_mem_lite.values import frozen
 
 Advance = Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectReport:
     """Figures of one project, as a whole and by month."""
 
@@ -49,7 +49,7 @@ class ProjectReport:
     unused: Sequence[UnusedMemory]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """Evaluation of one or more projects."""
 
@@ -62,7 +62,7 @@ class Report:
         return encoded
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectRecording:
     """Recording of a project by name."""
 

@@ -7,7 +7,7 @@ merged branches and uncommitted files, by which the product selects too, are unk
 
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from claude_mem_lite.models import WORK_KINDS
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.context import ContextResponse
 from claude_mem_lite.responses.memories import MemoryRecord
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.services import Services
 
 FIRST = 10
@@ -31,7 +32,7 @@ NEWEST = 50
 REMOTE = "https://example.com/recorded/project.git"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatedMemory:
     """Memory that the product could have shown."""
 
@@ -41,7 +42,7 @@ class DatedMemory:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextLine:
     """Line of a context, with the memory or session of its source."""
 
@@ -52,7 +53,7 @@ class ContextLine:
     """Files of the memory; None when the source is a session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionStart:
     """Start of a session: its context, and what else could have been shown."""
 

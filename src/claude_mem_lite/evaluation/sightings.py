@@ -9,7 +9,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptEvent, TranscriptTurn
 from claude_mem_lite.importers.transcripts import Transcript, read_transcript
 from claude_mem_lite.models import JsonObject, JsonValue, text
+from claude_mem_lite.values import frozen
 
 _TOOLS_WITH_BEFORE = ("Edit", "Write")
 """Editing tools whose response holds the file before the edit."""
@@ -25,7 +25,7 @@ Tree = Mapping[str, str]
 _PARTS = re.compile(r"&&|\|\||[;|\n]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sighting:
     """File as a tool call found and left it; None for an absent file."""
 
@@ -37,7 +37,7 @@ class Sighting:
     is_change: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastSession:
     """Session with its turns, and the sightings of each turn."""
 

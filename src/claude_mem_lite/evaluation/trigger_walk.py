@@ -8,7 +8,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.code.git.project_identity import find_location
@@ -22,6 +21,7 @@ from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import ReceiptItem
 from claude_mem_lite.store import memories, receipts
 from claude_mem_lite.store.index import passages
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.answers.hook_request import LazyCheckoutView
 from claude_mem_lite.worker.answers.prompt import EVENT, prompt_context
 from claude_mem_lite.worker.answers.reply import mark_printed
@@ -33,7 +33,7 @@ _DRAIN_S = 600.0
 _NOT_TYPED = ("<local-command", "<command-", "<task-notification>", "[Request interrupted", "<bash-")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerItem:
     """Memory, passage or session summary that a prompt was given, and its session."""
 
@@ -41,7 +41,7 @@ class AnswerItem:
     session: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """Items and tokens that a prompt was given."""
 
@@ -53,7 +53,7 @@ class Answer:
         return tuple(item.session for item in self.items)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptTrigger:
     """Prompt of a session at its time; `number` counts the prompts of the session from 0."""
 
@@ -72,7 +72,7 @@ class PromptTrigger:
         return any(event.payload.get("tool_name") in EDITING_TOOLS for event in self.turn.events)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnsweredPrompt:
     """Prompt with the answer of the product, and the failures of its turn whose fix was known."""
 

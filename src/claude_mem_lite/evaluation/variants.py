@@ -1,7 +1,7 @@
 """Variants of the start context: another budget or preset, or without some layers. Built beside the plain context."""
 
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from claude_mem_lite.agents.save_permission import may_save
 from claude_mem_lite.config import Config, in_folder
@@ -10,11 +10,12 @@ from claude_mem_lite.context.presets import LAYERS, Preset, find_preset
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.answers.session_start import build_start
 from claude_mem_lite.worker.services import Services
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variant:
     """Change of the start context; an empty field means the setting in force."""
 

@@ -5,12 +5,12 @@ plain words how sure it is."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from claude_mem_lite.experiment.wealth import FRACTIONS, Floats, Scale, bets, log_growth, log_wealth, scores
+from claude_mem_lite.values import frozen
 
 MIN_PER_ARM = 5
 MAX_MORE_SESSIONS = 5_000
@@ -40,7 +40,7 @@ class Verdict(StrEnum):
     """An effect of the present size would take more than `MAX_MORE_SESSIONS`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observation:
     """Outcome of one session: a count or a duration, with the session's arm and the share that chose the arm."""
 
@@ -49,7 +49,7 @@ class Observation:
     control_share: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """Two arms beside each other.
 
@@ -113,7 +113,7 @@ def secondary_level(level: float, outcomes: int) -> float:
     return level / max(outcomes, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sessions:
     """Observations as arrays: the compared numbers, 1 for treated, and the share that chose the arm."""
 

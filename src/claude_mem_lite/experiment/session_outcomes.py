@@ -5,7 +5,6 @@ comparison holds at every look only if no later session or event changes an earl
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeGuard
@@ -24,6 +23,7 @@ from claude_mem_lite.store import memories, memory_links, sessions
 from claude_mem_lite.store.experiment import arms, outcomes
 from claude_mem_lite.store.experiment.outcomes import SessionOutcome
 from claude_mem_lite.store.index import fts
+from claude_mem_lite.values import frozen
 
 _MAX_EVENTS = 5_000
 _MAX_FIXES = 40
@@ -36,7 +36,7 @@ IsKnown = Callable[[Sequence[str]], bool]
 """Test of error anchors: True if a fix of the error was known before the session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkBeforeEdit:
     """Tool calls and files read before the first edit, or in all of a session without an edit; None if unknown."""
 

@@ -1,15 +1,15 @@
 """A guard: a rule that the user accepted, or is asked to accept, with what to say when it fires."""
 
 import json
-from dataclasses import dataclass
 
 from claude_mem_lite.guard_modes import Mode
 from claude_mem_lite.guards.rule import Rule, rule_from_json
 from claude_mem_lite.models import JsonObject, load_json, text
 from claude_mem_lite.store.guards import Status, StoredGuard
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Example:
     """Call that a guard keeps to test itself: a command line for `Bash`, a path or a written line for edits."""
 
@@ -17,7 +17,7 @@ class Example:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal:
     """Rule read from a sentence of the user, with the sentence as its reason."""
 
@@ -29,7 +29,7 @@ class Proposal:
     passes_on: Example
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """Stored guard of one project."""
 

@@ -14,6 +14,7 @@ from claude_mem_lite.guards.matching import Call
 from claude_mem_lite.models import JsonObject, JsonValue, load_json, text
 from claude_mem_lite.store.guards import PastOutcome
 from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.values import frozen
 
 MAX_BYTES = 96 * 1024 * 1024
 MAX_LINE_BYTES = 4 * 1024 * 1024
@@ -35,7 +36,7 @@ IsKept = Callable[[str, datetime], bool]
 """Tells whether work in a folder at a time may be read: not while memory was off."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastCall:
     """Tool call of the past, and the user's prompt after its turn."""
 

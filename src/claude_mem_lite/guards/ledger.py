@@ -4,7 +4,7 @@ A guard that the user overrides three times in a row is paused."""
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
@@ -23,6 +23,7 @@ from claude_mem_lite.store import guard_ledger, guards
 from claude_mem_lite.store.guard_ledger import Decision, Failure, Firing, Outcome
 from claude_mem_lite.text import one_line, within
 from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.values import frozen
 
 FIRED, FAILED = "GuardFired", "GuardFailed"
 MAX_OVERRIDDEN = 3
@@ -36,7 +37,7 @@ _WRITERS = ("tee", "cp", "mv", "touch", "truncate", "install", "ln")
 _UNDOING = ("checkout", "restore", "reset", "revert", "stash")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnCall:
     """Tool call of a turn."""
 
@@ -46,7 +47,7 @@ class TurnCall:
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """Outcome of a firing, with the call in one line."""
 

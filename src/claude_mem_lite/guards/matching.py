@@ -1,14 +1,13 @@
 """Match of a rule with a tool call of the past or of a trial, by the same code as the hook."""
 
-from dataclasses import dataclass
-
 from claude_mem_lite.guards.guard import Example
 from claude_mem_lite.guards.rule import SHELL_TOOL, Rule
 from claude_mem_lite.hook import guard_match, shell_commands
 from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """One tool call: name and input in Claude Code's form, the folder it runs in, the top folder of the checkout, and
     the branch, '' if unknown."""

@@ -2,8 +2,6 @@
 
 In doubt a text names nothing: a guard on the wrong thing costs more than a guard that is missing."""
 
-from dataclasses import dataclass
-
 from claude_mem_lite.guards.programs import (
     AGENT_TOOLS,
     AMBIGUOUS,
@@ -18,6 +16,7 @@ from claude_mem_lite.guards.programs import (
 )
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import STOPWORDS
+from claude_mem_lite.values import frozen
 
 Code = frozenset[str]
 """Spans in backticks of the sentence."""
@@ -81,7 +80,7 @@ def alternatives(text: str, code: Code) -> list[str]:
     return parts if all(parts) and len(parts) <= _MAX_ALTERNATIVES else []
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reading:
     """Reading of words as a command."""
 

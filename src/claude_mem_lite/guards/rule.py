@@ -1,10 +1,11 @@
 """Rule of a guard: what a tool call must do for the guard to fire."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from claude_mem_lite.hook.guard_match import EDIT_TOOLS
 from claude_mem_lite.models import JsonObject, texts
+from claude_mem_lite.values import frozen
 
 SHELL_TOOL = "Bash"
 ALWAYS = "*"
@@ -12,7 +13,7 @@ ALWAYS = "*"
 _MIN_TOKEN_LENGTH = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """Words and path patterns, of which `hook/guard_match.py` tells the meaning. A rule has `commands`, `paths` or
     `imports`; the rest narrows it."""

@@ -1,7 +1,7 @@
 """Session of an agent other than Claude Code, as the readers of its files and the builder of turns share it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -9,6 +9,7 @@ from claude_mem_lite.agents.claude_code import IGNORED_TOOLS
 from claude_mem_lite.importers.jsonl_reader import is_deep
 from claude_mem_lite.importers.transcript_entries import EPOCH, blocks, sane
 from claude_mem_lite.models import JsonObject, JsonValue, text
+from claude_mem_lite.values import frozen
 
 OF_SUBAGENT = "a sub-agent's own session"
 NO_FOLDER = "the folder of the session is unknown"
@@ -16,7 +17,7 @@ NO_FOLDER = "the folder of the session is unknown"
 StepKind = Literal["prompt", "tool", "reply", "stop", "abort", "compact", "end"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentSession:
     """Head of a stored session. `unusable` is the reason not to read the session; '' to read it."""
 
@@ -28,7 +29,7 @@ class AgentSession:
     unusable: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentStep:
     """Step of a session. A prompt and a reply have `text`, a tool call has its payloads in Claude Code's form.
 

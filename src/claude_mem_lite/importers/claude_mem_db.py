@@ -7,7 +7,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Literal
@@ -17,6 +17,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.export_format import MAX_MEMORY_LENGTH
 from claude_mem_lite.importers.transcript_entries import EPOCH, read_time, sane
 from claude_mem_lite.safety.redact import rules_for
+from claude_mem_lite.values import frozen
 
 # Times are in milliseconds; smaller values would be before 1973 and count as seconds.
 _MIN_MS = 10**11
@@ -107,7 +108,7 @@ _SUMMARY_TEXTS = ("request", "investigated", "learned", "completed", "next_steps
 _OBSERVATION_TEXTS = ("title", "subtitle", "narrative", "text")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaudeMemSession:
     """Session of an agent."""
 
@@ -122,7 +123,7 @@ class ClaudeMemSession:
     ended_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaudeMemRow:
     """Row that can be imported, with its text columns and list columns."""
 
@@ -138,7 +139,7 @@ class ClaudeMemRow:
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkippedRow:
     """Row, or rest of a table, that cannot be imported."""
 
@@ -374,7 +375,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkippedTable:
     table: str
     rows: int

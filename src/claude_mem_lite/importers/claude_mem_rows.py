@@ -3,7 +3,6 @@ session. claude-mem has only folder names; `ProjectLookup` finds the project ids
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +15,7 @@ from claude_mem_lite.importers.transcripts import SUFFIXES
 from claude_mem_lite.models import MAX_TITLE_LENGTH, WORK_KINDS, JsonObject, Kind, Location
 from claude_mem_lite.responses.imports import KnownSession
 from claude_mem_lite.text import one_line, within
+from claude_mem_lite.values import frozen
 
 _KINDS: Mapping[str, Kind] = {
     **{kind: kind for kind in WORK_KINDS},
@@ -116,7 +116,7 @@ def relative(files: Iterable[str], root: str) -> list[str]:
     return list(dict.fromkeys(file.removeprefix(inside) if inside else file for file in files))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectMatch:
     """Project with its root, if known, and the way in which the project was found."""
 

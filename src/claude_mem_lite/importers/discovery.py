@@ -21,13 +21,14 @@ from claude_mem_lite.importers.transcripts import (
     size_of,
     written_ns,
 )
+from claude_mem_lite.values import frozen
 
 AGENTS = (CLAUDE_CODE, *IMPORTED)
 IMPORTABLE = (*SUFFIXES, ".json", opencode_session.DATABASE)
 OTHER_FORMAT, NO_TURNS, OTHER_AGENT = "in another format", "without turns", "of an agent that --agent leaves out"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnusedFile:
     """File that gave no new turn, with the reason. `agent` is '' for an unknown format."""
 

@@ -9,11 +9,11 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
 from claude_mem_lite.models import JsonObject, JsonValue, load_json
+from claude_mem_lite.values import frozen
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -22,7 +22,7 @@ MAX_PROBLEMS = 1000
 _PIECE_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TranscriptProblem:
     """Unreadable line, file (from some line on) or folder; line 0 stands for file and folder."""
 

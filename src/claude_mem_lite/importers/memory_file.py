@@ -25,6 +25,7 @@ from typing import IO
 from claude_mem_lite.errors import MemoryLiteError, unreadable
 from claude_mem_lite.export_format import values_of
 from claude_mem_lite.models import JsonObject, JsonValue, load_json
+from claude_mem_lite.values import frozen
 
 MAX_PROBLEMS = 10
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -39,7 +40,7 @@ _PARTS = 64
 Advance = Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineProblem:
     """Line that cannot be imported, with the reason."""
 
@@ -47,7 +48,7 @@ class LineProblem:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryLine:
     """One memory as written, with the number of equal lines without an id before it."""
 

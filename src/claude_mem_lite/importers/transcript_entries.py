@@ -6,7 +6,6 @@ because such text must never be remembered as somebody's words. An invalid or im
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -23,6 +22,7 @@ from claude_mem_lite.agents.claude_code import (
 )
 from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem, open_plain
 from claude_mem_lite.models import JsonObject, JsonValue, text
+from claude_mem_lite.values import frozen
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SANE = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
@@ -47,7 +47,7 @@ _LINES_TO_PEEK = 200
 _MAX_WORD_LENGTH = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TranscriptEntry:
     """One entry. Times never go back within a file, even if the clock did."""
 
@@ -64,7 +64,7 @@ class TranscriptEntry:
         return message if isinstance(message, Mapping) else {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnnamedEvent:
     """Event found in a transcript, without a name yet."""
 
@@ -116,7 +116,7 @@ _CLIENTS_MARKS = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 Mark = Literal["prompt", "notification", "interruption", "nothing"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserLine:
     """Classified user line; `text` only for a prompt."""
 
@@ -184,7 +184,7 @@ _REFUSED = (
 _ERROR_TAG = ("<tool_use_error>", "</tool_use_error>")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FinishedCall:
     """Finished call: the event, and the fields of a hook's payload."""
 

@@ -20,6 +20,7 @@ from claude_mem_lite.importers.transcript_entries import (
 from claude_mem_lite.inbox.past_arrival import as_row
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.safety.redact import texts_of
+from claude_mem_lite.values import frozen
 
 # Names sort by time, and times have microseconds.
 STEP_NS = 1000
@@ -29,7 +30,7 @@ _END_OF_TURN = ("stop_hook_summary", "turn_duration")
 _LONE = ("SessionStart", "PreCompact")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TranscriptEvent:
     """Event in the form of hooks, under a stable name."""
 
@@ -37,7 +38,7 @@ class TranscriptEvent:
     payload: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TranscriptTurn:
     """Finished turn. `name` is the key in the store."""
 

@@ -6,7 +6,7 @@ import heapq
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
@@ -23,6 +23,7 @@ from claude_mem_lite.importers.transcript_entries import (
 )
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn, TurnBuilder
 from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.values import frozen
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 _AGENT = re.compile(r"agent-[0-9a-f]+\.jsonl(?:\.gz)?")
@@ -31,7 +32,7 @@ _LAST_LINE = "cost-state"
 QUIET_NS = 86_400 * 10**9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transcript:
     """File of one session, with the files of its sub-agents."""
 

@@ -6,7 +6,7 @@ For judgements about a session: outcomes, saves by an agent, changes undone by t
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.db.connection import atomic
@@ -15,6 +15,7 @@ from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import LONE_EVENTS, Queue, Row, digest
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.values import frozen
 
 _MAX_TURNS_BEFORE = 3
 _MAX_BEFORE = 200
@@ -22,7 +23,7 @@ _MAX_BEFORE_LENGTH = 200_000
 _REASON = "read once more from the transcript of its turn, which is stored"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallRow:
     """Tool call by the name of its event: tool and input as JSON."""
 
@@ -31,7 +32,7 @@ class CallRow:
     tool_input: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionEvent:
     """Prompt or tool result as received; the payload may be left out."""
 

@@ -11,12 +11,13 @@ import logging
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Literal, get_args
 
 from claude_mem_lite.event_names import is_past
 from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.values import frozen
 
 FILE_BYTES = 1024 * 1024
 MAX_BYTES = 64 * 1024 * 1024
@@ -29,7 +30,7 @@ _CONTENT_KINDS: tuple[Kind, ...] = ("event", "found")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalEvent:
     """Event as accepted by the inbox."""
 
@@ -42,7 +43,7 @@ class JournalEvent:
     received_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FinishedUnit:
     """End of events processed together, as noted in the inbox."""
 
@@ -52,7 +53,7 @@ class FinishedUnit:
     skipped: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalLine:
     """One line read: the names of its events, and its position in the file."""
 

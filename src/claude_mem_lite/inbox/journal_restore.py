@@ -6,7 +6,7 @@ A worker calls this module before opening its databases. Finished work that memo
 import logging
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from claude_mem_lite.db.connection import atomic
@@ -14,12 +14,13 @@ from claude_mem_lite.db.integrity import is_of_the_machine, not_a_file, reading
 from claude_mem_lite.inbox import journal
 from claude_mem_lite.inbox.journal import JournalEvent, JournalLine
 from claude_mem_lite.inbox.queue import digest, known_of
+from claude_mem_lite.values import frozen
 
 _TABLES = ("inbox", "model_turns", "tombstones", "leaving")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _State:
     """State of an event by its last journal line."""
 
@@ -29,7 +30,7 @@ class _State:
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _JournalContent:
     """Content of the journal, except for the events themselves."""
 

@@ -6,16 +6,16 @@ failed | dropped`, and `waiting` for the end of an outage."""
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox import event_history
 from claude_mem_lite.inbox.queue import CRASH_LIMIT, KEEP_FINISHED_S, RETRY_AFTER_S, QueueProblem, Row
+from claude_mem_lite.values import frozen
 
 _ENDED = "('done', 'failed', 'dropped')"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestedTurn:
     """Turn claimed for a model call."""
 

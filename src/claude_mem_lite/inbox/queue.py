@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log, unsynced
@@ -17,6 +17,7 @@ from claude_mem_lite.inbox.journal import FinishedUnit, Journal
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.values import frozen
 
 LEASE_S = 120.0
 RETRY_AFTER_S = (5.0, 10.0, 20.0)
@@ -30,7 +31,7 @@ GUARD_NOTES = ("GuardFired", "GuardFailed")
 LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", *GUARD_NOTES, "Command")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One event in the inbox."""
 
@@ -46,7 +47,7 @@ class Row:
         return parse(self.payload.encode())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueueProblem:
     """Event as shown by `queue --errors`."""
 
@@ -126,6 +127,14 @@ class Queue:
             if len(units) == limit:
                 break
         return units
+
+    def has_ready(self, now: float) -> bool:
+        """Return whether a unit is ready, or claimed by a worker that was killed."""
+        return bool(
+            self.db.execute("select 1 from inbox where status = 'processing' limit 1").fetchone()
+            or replay.next_unit(self.db)
+            or any(self._first_unit(session, now, flush=False) for session in self._sessions_with_work(now))
+        )
 
     def renew(self, ids: Sequence[int], now: float) -> None:
         """Extend the lease of rows in progress."""

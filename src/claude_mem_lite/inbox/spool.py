@@ -9,7 +9,6 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.agents.adapters import adapted, duplicate_within_s, is_foreign, sender
@@ -18,6 +17,7 @@ from claude_mem_lite.event_names import event_of, is_spool_name, part_of, proces
 from claude_mem_lite.inbox.payload import accept, parse, to_stored, unreadable_head
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 BATCH_FILES = 100
 BATCH_BYTES = 16 * 1024 * 1024
@@ -30,7 +30,7 @@ _FALLBACK_TMP = ".tmp-"
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrival:
     """Event on its way into the inbox; `problem` if unreadable. Equal payloads less than `duplicate_within_s` apart are
     the same event."""
@@ -52,7 +52,7 @@ def _no_own_hooks(agent: str, folder: str) -> bool:  # noqa: ARG001
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpoolBatch:
     """Arrivals stored together, and the files to remove afterwards."""
 

@@ -5,7 +5,7 @@ Called by `install` and `uninstall`. A note in the home records the changes, so 
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -15,6 +15,7 @@ from claude_mem_lite.errors import SettingsChanged, SettingsError
 from claude_mem_lite.install import install_record, mcp_registration, settings_files
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 _ALL_EXISTED = 99
 """More objects than lead to any entry: only the entry was made."""
@@ -28,7 +29,7 @@ SkillState = Literal["absent", "current", "other", "changed"]
 """`other` is our skill as written by an install of another version."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExtraPaths:
     """Places of server and skill for one agent's settings."""
 
@@ -40,7 +41,7 @@ class ExtraPaths:
     """False if the agent has no file for servers that belongs to the user alone: then no server is registered."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Note:
     """Changes of an install besides the entry: the file, objects in it, folders, and the skill."""
 

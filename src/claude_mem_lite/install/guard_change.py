@@ -2,7 +2,6 @@
 project's folders while a guard is in force, and out of them otherwise."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite import held_guards
@@ -10,6 +9,7 @@ from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install.guard_hooks import held_names, hold, is_installed, required
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.guards import GuardChange, ShownGuard
+from claude_mem_lite.values import frozen
 
 _CHANGES_HOOKS = ("active", "paused", "removed")
 _OFF = "No guard holds while memory is off: run `claude-mem-lite on`."
@@ -20,7 +20,7 @@ _NO_HOOK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Followed:
     """Result for people: from when on a change holds, and why the hook could not be placed or taken out."""
 

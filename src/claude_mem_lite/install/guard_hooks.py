@@ -7,7 +7,6 @@ have no settings for one user in one project: their hook is where they were inst
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite import held_guards, hook_program
@@ -20,6 +19,7 @@ from claude_mem_lite.install.install_record import Record
 from claude_mem_lite.install.targets import settings_path
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 HERE = "here"
 """Word in the place of a project: the hook looks for the folder of the call in `guards/roots`."""
@@ -29,7 +29,7 @@ _LOCAL = f".claude/{LOCAL_NAME}"
 _NONE: Groups = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GuardedRoot:
     """Checkout of a project with active guards."""
 
@@ -44,7 +44,7 @@ class GuardedRoot:
         return self.folder / ".claude" / LOCAL_NAME
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placement:
     """Result for people: settings that changed, and settings that could not be changed, with reasons."""
 

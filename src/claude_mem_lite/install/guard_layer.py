@@ -5,7 +5,6 @@ uninstall of other hooks takes the layer off first, so that each restores its ow
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.errors import SettingsError
@@ -14,11 +13,12 @@ from claude_mem_lite.install.hook_config import besides_hooks
 from claude_mem_lite.install.install_record import Record
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 _SUFFIX = ".guards"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Base:
     """Settings without the layer."""
 

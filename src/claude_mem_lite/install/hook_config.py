@@ -5,12 +5,13 @@ This module touches no file."""
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from claude_mem_lite.agents import cursor, gemini
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE, IGNORED_TOOLS, OWN_TOOL, TOOL_EVENTS
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import HOOK_PROGRAM, Home
+from claude_mem_lite.values import frozen
 
 # Seconds that the client waits. The client's default is 600; at the end of a session, 1.5.
 TIMEOUTS_S: Mapping[str, int] = {
@@ -148,7 +149,7 @@ def command_of(hook: JsonValue) -> str | None:
     return value if isinstance(value, str) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Agent:
     """Hooks of an agent: its names of events by Claude Code's names, the form of one hook, and other keys of its
     file."""

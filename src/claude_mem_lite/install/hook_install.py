@@ -7,7 +7,7 @@ import difflib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -30,12 +30,13 @@ from claude_mem_lite.install.install_record import Record
 from claude_mem_lite.install.targets import Target, target_of_record
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import HOOK_PROGRAM, Home
+from claude_mem_lite.values import frozen
 
 Outcome = Literal["restored", "removed", "stripped", "nothing"]
 _OUT_BY_HAND = f"mend it and run this again, or delete the hooks that name {HOOK_PROGRAM} by hand; nothing was changed"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """Planned change of one settings file by an install."""
 
@@ -62,7 +63,7 @@ class Plan:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Removal:
     """Planned change of one settings file by an uninstall."""
 

@@ -5,7 +5,6 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
@@ -15,11 +14,12 @@ from claude_mem_lite.install.permissions import NO_GRANT, Grant
 from claude_mem_lite.install.settings_merge import Additions
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One settings file changed by an install."""
 

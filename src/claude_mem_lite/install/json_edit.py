@@ -5,10 +5,10 @@ Independent of the documents' meaning; touches no file."""
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from claude_mem_lite.models import JsonValue
+from claude_mem_lite.values import frozen
 
 BYTE_ORDER_MARK = "\ufeff"
 DEFAULT_UNIT = "  "
@@ -16,7 +16,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """Value with its position in the text; `parts` are its members or items."""
 
@@ -30,7 +30,7 @@ class Node:
         return max(index for index, part in enumerate(self.parts) if part.key == key)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """Member of an object (with its key, which begins at `start`) or item of an array."""
 
@@ -82,7 +82,7 @@ def remove(text: str, path: Sequence[str | int], which: str | int) -> str:
     return text[: part.start] + text[node.parts[index + 1].start :]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Style:
     unit: str | None
     """Indentation of one level; None if the whole document is on one line."""

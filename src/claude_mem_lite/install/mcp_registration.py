@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +17,7 @@ from claude_mem_lite.install import json_edit, settings_files, toml_edit
 from claude_mem_lite.install.settings_files import NOT_TOUCHED
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import HOME_VARIABLE, Home
+from claude_mem_lite.values import frozen
 
 SERVER_NAME = "claude-mem-lite"
 """Also the name of the program that serves."""
@@ -31,7 +31,7 @@ _MORE_OF_ENTRY: Mapping[str, tuple[JsonObject, JsonObject]] = {
 State = Literal["absent", "current", "other", "foreign"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerLocation:
     """Position of an entry: a file, and the object in it that holds servers by name."""
 
@@ -48,7 +48,7 @@ class ServerLocation:
         return f"{self.path}{where}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerChange:
     """Planned change of the file; `after` is None if the file stays unchanged."""
 

@@ -3,13 +3,13 @@
 Called by `settings_merge`. Touches no file; settings of another form raise SettingsError."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.agents.permissions import GRANTED_TOOLS, PLUGIN_SERVER, SERVER, allows
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import json_edit
 from claude_mem_lite.install.settings_files import NOT_TOUCHED
 from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.values import frozen
 
 RULES = tuple(f"{SERVER}__{tool}" for tool in GRANTED_TOOLS)
 PLUGIN_FORM = f'"permissions": {{"allow": ["{PLUGIN_SERVER}"]}}'
@@ -17,7 +17,7 @@ ASKS = "Claude asks you before it uses the memory tools, and cannot use them whe
 _PATH = ("permissions", "allow")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grant:
     """Rules that an install added, and the number of the objects on their path that existed before."""
 

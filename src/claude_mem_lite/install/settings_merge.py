@@ -4,7 +4,7 @@ Called by `hook_install`. Touches no file; settings of an unknown form raise Set
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import json_edit, permissions
@@ -13,11 +13,12 @@ from claude_mem_lite.install.permissions import NO_GRANT, Grant
 from claude_mem_lite.install.settings_files import NOT_TOUCHED
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 EMPTY_SETTINGS = "{}\n"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Additions:
     """Additions of an install: its commands and rules, and objects that may be removed when empty."""
 
@@ -27,7 +28,7 @@ class Additions:
     grant: Grant = NO_GRANT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merged:
     """Settings with our hooks, and with the rules that the user wants."""
 
@@ -38,7 +39,7 @@ class Merged:
     changes_hooks: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _HookPosition:
     event: str
     group: int

@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -17,12 +16,13 @@ from claude_mem_lite.install import agent_extras, mcp_registration, settings_fil
 from claude_mem_lite.install.agent_extras import ExtraPaths
 from claude_mem_lite.install.install_record import Record
 from claude_mem_lite.paths import HOME_VARIABLE, Home
+from claude_mem_lite.values import frozen
 
 Scope = Literal["user", "project"]
 OWN_FILE = "claude-mem-lite.json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentTexts:
     """Name of an agent, its program, and advice for its first session."""
 
@@ -52,7 +52,7 @@ AGENT_TEXTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """One agent, for all work or in one project."""
 

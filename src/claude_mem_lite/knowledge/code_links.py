@@ -27,6 +27,7 @@ from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.compress.prose.mentions import files_named, names_in
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.models import MAX_ANCHORS, MAX_FILES, Location, Memory
+from claude_mem_lite.values import frozen
 
 # With more files, the uniqueness of a name cannot be checked in time.
 _MAX_SOURCES = 5_000
@@ -42,7 +43,7 @@ _BEFORE_NAME = (
 _BEHIND_NAME = rb"\b\s+(?:struct|interface)\b"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedCode:
     """Files and functions that a text names."""
 

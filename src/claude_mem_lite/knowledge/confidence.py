@@ -4,7 +4,7 @@ All values are computed from stored rows and never accumulated, so a repeated ca
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.code.syntax.changes import read_anchor
@@ -14,6 +14,7 @@ from claude_mem_lite.store import memories, memory_links, retirements
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import share_of_both, within
+from claude_mem_lite.values import frozen
 
 LEARNED_BY_SIGHTING: tuple[Kind, ...] = (
     "gotcha",
@@ -39,7 +40,7 @@ _MAX_TITLE_LENGTH = 160
 _MAX_SUMMARY_LENGTH = 600
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SightingCounts:
     """Numbers of sessions that saw a memory, and of sessions that saw a contradiction."""
 

@@ -9,7 +9,7 @@ folder and the failure is visible on the branch; elsewhere the same command may 
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.compress.compose.next_steps import (
@@ -28,6 +28,7 @@ from claude_mem_lite.inbox.queue import Row
 from claude_mem_lite.models import Event, Memory, Session, Turn, without_request
 from claude_mem_lite.store import branches, memories, memory_queries, retirements, sessions, symbol_changes, turns
 from claude_mem_lite.turn_digest import TurnDigest
+from claude_mem_lite.values import frozen
 
 _DONE_KINDS = ("feature", "bugfix", "refactor", "change")
 _MAX_MEMORIES = 200
@@ -108,7 +109,7 @@ def _is_command(event: Event) -> bool:
     return event.tool is not None and event.tool.tool in COMMAND_TOOLS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Done:
     """Work of a session since a time."""
 

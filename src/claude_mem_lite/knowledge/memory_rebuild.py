@@ -6,7 +6,7 @@ stay unchanged, and so do turns without events."""
 import logging
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -37,6 +37,7 @@ from claude_mem_lite.store import (
     turns,
 )
 from claude_mem_lite.turn_digest import TurnDigest
+from claude_mem_lite.values import frozen
 
 COMMAND = "rebuild"
 _REASON = "the composer of a newer version makes no such memory of its turn"
@@ -48,7 +49,7 @@ _KEPT = (
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Composed:
     """Turn with the digest of this composer."""
 

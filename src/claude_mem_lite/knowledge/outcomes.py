@@ -8,7 +8,6 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from claude_mem_lite.agents.claude_code import event_from_payload
@@ -27,6 +26,7 @@ from claude_mem_lite.store import memories, memory_links, receipts, sessions
 from claude_mem_lite.store.experiment import arms
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.store.receipts import InjectedItem
+from claude_mem_lite.values import frozen
 
 MOMENT: HookTrigger = "failure"
 _MAX_CALLS = 500
@@ -107,7 +107,7 @@ _HEX = re.compile(r"[0-9a-f]{8}")
 _COMPOUND = re.compile(r"[a-z0-9][A-Z]|\w_\w|[A-Za-z]\d")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UsageSignature:
     """Signs by which the use of a memory, a session or raw text is recognised."""
 

@@ -6,7 +6,7 @@ contradictions, confidence, handoffs. Called inside the transaction that stores 
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.db.connection import atomic
@@ -27,6 +27,7 @@ from claude_mem_lite.store import (
 )
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.turn_digest import TurnDigest
+from claude_mem_lite.values import frozen
 
 _MAX_CANDIDATES = 30
 log = logging.getLogger(__name__)
@@ -170,7 +171,7 @@ def _reconcile(db: sqlite3.Connection, id_: str, now: datetime) -> None:
             confidence.weigh(db, found, now)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportedMemory:
     """Memory to import, with the names of the fields that the file states; other fields have defaults."""
 
@@ -178,7 +179,7 @@ class ImportedMemory:
     stated: Collection[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportResult:
     """Numbers of imported, known and forgotten memories."""
 

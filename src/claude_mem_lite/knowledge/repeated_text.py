@@ -4,7 +4,7 @@ In doubt a sentence stays; paraphrases in other words are not found."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from claude_mem_lite.knowledge.correction_context import without_lines
@@ -12,6 +12,7 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Memory, SessionSummary
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import query_words, share
+from claude_mem_lite.values import frozen
 
 _SENTENCE_END = lazy(r"(?<=[.!?;])\s+|\n+")
 # As in "Asked: …".
@@ -31,7 +32,7 @@ _MAX_FOUND = 500
 _FILES = ("files_edited", "files_read")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepetitionMatcher:
     """Words and sentences of forgotten text, for comparison with other texts."""
 

@@ -5,7 +5,7 @@ Memories that the user changed or another turn saw stay unchanged. A rebuild pai
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -40,6 +40,7 @@ from claude_mem_lite.store.memories import find, handoff_id
 from claude_mem_lite.store.memory_queries import BESIDE, MAX_POSITIONS
 from claude_mem_lite.text import share, share_of_both, stems, within
 from claude_mem_lite.turn_digest import TurnDigest
+from claude_mem_lite.values import frozen
 
 _BY_RULES = ("files_read", "files_edited")
 MIN_SHARED = 0.5
@@ -50,7 +51,7 @@ _MAX_REPLY_LENGTH = 900
 _MIN_TRUST = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnQuestion:
     """Turn for a request to a model, with the digest of the rules."""
 

@@ -18,6 +18,7 @@ from claude_mem_lite.safety.own_blocks import without_own_blocks
 from claude_mem_lite.store import memory_queries, statistics, symbol_changes, turns
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import stems
+from claude_mem_lite.values import frozen
 
 _MAX_TURNS = 300
 _MAX_CALLS = 500
@@ -35,7 +36,7 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 _AT_LAST = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParagraphIndex:
     """Index from words to numbered paragraphs. Lookups are limited to paragraphs after a time: a new index for each
     injection would take a second."""
@@ -52,7 +53,7 @@ class ParagraphIndex:
         return [number for number in self.numbers.get(stem, ()) if self.times[number] > self.after]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """Words and actions of a session, complete or from a time on."""
 
@@ -89,7 +90,7 @@ class _Texts:
             self.identifiers[name] = max(at, self.identifiers.get(name, _EVER))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionActivity:
     """All stored words and actions of a session, with times."""
 

@@ -31,6 +31,7 @@ from claude_mem_lite.paths import Home, find_home
 from claude_mem_lite.responses.memories import MemoryRecord
 from claude_mem_lite.responses.records import Record
 from claude_mem_lite.text import harmless
+from claude_mem_lite.values import frozen
 
 CALL_S = 10.0
 """How long an agent waits for one tool, the start of a worker included."""
@@ -42,7 +43,7 @@ _CHANGING = ("memory_save", "memory_forget")
 _SESSION = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Here:
     """Client of a worker that answers, with the location of the agent."""
 

@@ -1,11 +1,12 @@
 """Statistics, figures by day, and receipts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from claude_mem_lite.providers import Spend
 from claude_mem_lite.responses.context import SkippedLayer
 from claude_mem_lite.responses.encoding import Response, response
+from claude_mem_lite.values import frozen
 
 
 @response
@@ -97,7 +98,7 @@ class TokenEstimate(Response):
     ratio: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelUse(Spend):
     """Calls of models, in total and by outcome."""
 

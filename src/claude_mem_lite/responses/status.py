@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from claude_mem_lite.models import JsonValue, SessionSummary
 from claude_mem_lite.responses.encoding import Response, response
 from claude_mem_lite.text import counted
+from claude_mem_lite.values import frozen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class Health(Response):
     recovered: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueueCounts:
     """Number of events in the inbox by status."""
 
@@ -96,7 +97,7 @@ class Retried(Response):
         return f"{' and '.join(parts)} put back to work."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drained(QueueCounts):
     """Result of waiting for an empty queue: the counts at the end."""
 

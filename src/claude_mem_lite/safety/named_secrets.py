@@ -5,7 +5,6 @@ a case-insensitive search of 500 KB takes 200 ms."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from claude_mem_lite.lazy_regex import lazy
@@ -27,6 +26,7 @@ from claude_mem_lite.safety.secret_values import (
 )
 from claude_mem_lite.safety.table_secrets import secrets_in_tables
 from claude_mem_lite.safety.unescaped_view import UnescapedView
+from claude_mem_lite.values import frozen
 
 _KEY_KINDS = (
     "api|access|secret|private|auth|signing|encryption|account|master|client|service|license|webhook|shared|app"
@@ -96,7 +96,7 @@ _CHARACTERS_PER_NAME = 14
 _CHARACTERS_PER_WORD = 9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assignment:
     """Value assigned to a name by a sign; `name` is the last word of the name, `start` the start of the value."""
 

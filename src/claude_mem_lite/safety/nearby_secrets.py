@@ -4,7 +4,6 @@ of YAML, in an HTTP header, in a sentence of prose. Called by `named_secrets` at
 Sentences are read in English, German, French, Spanish, Chinese, Japanese and a few more languages."""
 
 import re
-from dataclasses import dataclass
 
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.positional_secrets import MARK
@@ -18,6 +17,7 @@ from claude_mem_lite.safety.secret_values import (
     looks_real,
 )
 from claude_mem_lite.safety.unescaped_view import LINE_PREFIX
+from claude_mem_lite.values import frozen
 
 WORDS = (
     "kennwort", "contrase", "пароль", "密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호",
@@ -84,7 +84,7 @@ Secret = tuple[int, int, str]
 """Start and end of a secret, and the mark that replaces the secret."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeaderMatch:
     """Secrets found at a name, and the position to continue from; a header without a secret is skipped."""
 

@@ -6,7 +6,6 @@ Every pattern is bounded, and runs only where one of its signs occurs."""
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from claude_mem_lite.safety.secret_values import (
     is_user_and_password,
     looks_real,
 )
+from claude_mem_lite.values import frozen
 
 MARK = "[redacted:secret]"
 _TABLE = Path(__file__).with_name("positional_secrets.toml")
@@ -51,7 +51,7 @@ def _is_no_placeholder(value: str) -> bool:
     return not is_placeholder(value.strip("\"'"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spot:
     """Position of secrets: the signs (see `prefilter`), at least one of which must occur, and a pattern of three
     groups: text before, secret, text after."""

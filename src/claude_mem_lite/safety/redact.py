@@ -6,7 +6,7 @@ are known by a list."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from claude_mem_lite.lazy_regex import lazy
@@ -17,6 +17,7 @@ from claude_mem_lite.safety.prefilter import Signs
 from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_password_name, is_worth_finding, looks_real
 from claude_mem_lite.safety.token_formats import JWT_SIGNS, KEY_SIGNS, Format, formats, without_jwts, without_keys
 from claude_mem_lite.safety.unescaped_view import UnescapedView, body_of_line
+from claude_mem_lite.values import frozen
 
 # Parts of a command, in this order. Plain literals, because every text is searched for them.
 _REVEALING_COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -49,7 +50,7 @@ _TO_NARROW = {ord(wide): ord(wide) - 0xFEE0 for wide in map(chr, range(0xFF01, 0
 _COLOURS = lazy(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RedactionRules:
     """Rules that a text may need, and in `removed` the secrets without a format of their own."""
 

@@ -8,13 +8,13 @@ import binascii
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.prefilter import compiled
 from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_mixed_up
+from claude_mem_lite.values import frozen
 
 # Start of a token: not inside a word, but behind an escape ("\nghp_…" in a string that holds JSON, %3D, \u003d).
 _EDGES = (r"(?<![A-Za-z0-9_]{})", r"(?<=\\[nrt]{})", r"(?<=%[0-9A-F][0-9A-F]{})", r"(?<=\\u00[0-9a-f][0-9a-f]{})")
@@ -24,7 +24,7 @@ _TABLE = Path(__file__).with_name("token_formats.toml")
 Test = Callable[[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Format:
     """One format of secrets, with its signs (see `prefilter`): every text with the secret has one of them."""
 

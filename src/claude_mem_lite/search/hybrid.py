@@ -20,6 +20,7 @@ from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, passages, vectors
 from claude_mem_lite.store.index.ranking import SCORING_LIMITS, ScoringLimits
 from claude_mem_lite.text import matched_words, query_words
+from claude_mem_lite.values import frozen
 
 _CANDIDATES = 100
 _MAX_CANDIDATES = 1_600
@@ -49,7 +50,7 @@ _MAX_NAMED = 96
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ScoredDocument:
     document: int
     found: Memory | Passage

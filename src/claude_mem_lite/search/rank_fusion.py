@@ -5,7 +5,9 @@ absolute, so that a search can report that no hit answers the query. docs/search
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from claude_mem_lite.values import frozen
 
 FLOOR = 0.75
 """A hit below the floor is not certain. `python -m benchmarks.certainty` measures the floor."""
@@ -17,7 +19,7 @@ _MIN_WEIGHT = 0.01
 _YOUNG = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RankingRule:
     """The fixed numbers of ranking."""
 
@@ -36,7 +38,7 @@ WITH_EVERY_WORD = 0.8
 """Guaranteed share of the maximum word score for a memory that has all words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relevance:
     """Relevance of a document for a query, from 0 to 1, with its two parts."""
 
@@ -73,7 +75,7 @@ def fuse(
     return fused
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Certainty:
     """The share of the query's words that a hit has, weighted by rarity, plus the cosine of query and hit."""
 

@@ -6,13 +6,13 @@ hidden."""
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """A branch of a project. After a merge its memories hold everywhere. Later memories hold nowhere once the branch
     is gone."""

@@ -5,7 +5,6 @@ Texts are cut by the query, so the cost of a page does not depend on the content
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from claude_mem_lite.responses.feed import FeedMemory, FeedSession, FeedTurn
 from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.text import one_line, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 MAX_SUMMARY_LENGTH = 400
 _MAX_ASKED_LENGTH = 200
@@ -31,7 +31,7 @@ class FeedCursor(NamedTuple):
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedFilter:
     """Conditions on the memories of the feed; None and empty values mean no condition."""
 

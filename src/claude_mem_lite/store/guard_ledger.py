@@ -5,14 +5,16 @@ Written by the job thread, from notes that the hook leaves and from what happene
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
+
+from claude_mem_lite.values import frozen
 
 Outcome = Literal["open", "followed", "overridden", "got_round", "false", "unknown"]
 Decision = Literal["remind", "ask", "deny"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Firing:
     """One firing of a guard."""
 
@@ -31,7 +33,7 @@ class Firing:
     """Command or path, redacted and shortened; '' if the call did not run and no transcript is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """Call that the hook let pass because a guard could not be checked."""
 

@@ -5,12 +5,13 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Literal, get_args
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.guard_modes import Mode
 from claude_mem_lite.store.ids import row_by_prefix
+from claude_mem_lite.values import frozen
 
 Status = Literal["active", "paused", "proposed", "doubtful", "dismissed", "removed"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -21,7 +22,7 @@ PastOutcome = Literal["ran", "refused", "unknown"]
 _OF_GUARD = ("guard_replays", "guard_matches", "guard_firings", "guard_failures", "guard_sessions")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredGuard:
     """Row of a guard; the rule is JSON text."""
 
@@ -45,7 +46,7 @@ class StoredGuard:
     """0 until a session start has shown the note to the user."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match:
     """Past call that a guard would have fired on."""
 
@@ -61,7 +62,7 @@ class Match:
     """1 if the user's next prompt objected."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replay:
     """Calls that a guard was run over."""
 
@@ -75,7 +76,7 @@ class Replay:
     """0 if older calls were left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Occasion:
     """Session with a call that a guard matches, or with its alternative."""
 

@@ -5,7 +5,7 @@ forgotten sessions stay forgotten."""
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -14,11 +14,12 @@ from claude_mem_lite.models import SessionStatus, SessionSummary
 from claude_mem_lite.store import memories, sessions, tombstones
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 _SAME_TIME = timedelta(seconds=10)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForeignSession:
     id: str
     name: str
@@ -32,7 +33,7 @@ class ForeignSession:
     """True if the user chose the project."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportedText:
     """Imported prompt, or imported summary of a session at some time."""
 

@@ -5,7 +5,7 @@ Written by the worker. No candidate is injected into a session before it has bec
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
@@ -14,6 +14,7 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.store.ids import row_by_prefix, short_id
 from claude_mem_lite.text import denies, one_line, stems, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 State = Literal["unsure", "asked", "promoted", "accepted", "dismissed"]
 STATES: tuple[State, ...] = get_args(State)
@@ -33,7 +34,7 @@ _PUSHBACK = lazy(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """One sentence of the user that may be a lesson."""
 

@@ -5,18 +5,18 @@ An open call is counted with its upper limit, so that a cap holds even if the wo
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from claude_mem_lite.providers import Spend, Usage
 from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.values import frozen
 
 Purpose = Literal["turn", "summary"]
 Outcome = Literal["told", "unavailable", "refused"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """Number of input tokens by the count of a model, and by our estimate."""
 

@@ -6,7 +6,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from claude_mem_lite.models import COMPOSER_VERSION, Memory, SessionSummary
 from claude_mem_lite.responses.imports import MemoryChange, RebuildReport, StaleSession, SummaryRow
 from claude_mem_lite.store import lesson_candidates, memories, memory_links, turns
 from claude_mem_lite.timestamps import text_to_time
+from claude_mem_lite.values import frozen
 
 # Excludes ends of sessions, turns of another product, forgotten turns and turns that a model summarised.
 _STALE = """prompts.composer < :version
@@ -142,7 +143,7 @@ def _summary(stored: str) -> tuple[SessionSummary, float]:
     return SessionSummary(**values), worth
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """Memories of some turns of a session, and the turns of an older composer among them."""
 

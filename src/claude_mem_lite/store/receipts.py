@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 
 from claude_mem_lite.errors import NotFound
@@ -11,6 +11,7 @@ from claude_mem_lite.models import MAX_TITLE_LENGTH, RAW, WORK_TRIGGERS, Outcome
 from claude_mem_lite.store.ids import MIN_PREFIX_LENGTH, ambiguous, beginning_with, short_id
 from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 _PLAIN = ("spool_name", "session", "project", "moment", "tokens", "budget", "build_ms")
 _ITEM = tuple(field.name for field in fields(ReceiptItem))
@@ -19,7 +20,7 @@ _BY_OUTCOME = """count(distinct case when outcome = 'used' then receipts.session
     count(distinct receipts.session) as given"""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectedItem:
     """Item that reached a session, and the time of delivery."""
 

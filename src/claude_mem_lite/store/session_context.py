@@ -2,11 +2,11 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.store.memories import handoff_id
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 IDS = "ids"
 """Layer of an answer that only lists ids: the listed memories do not count as injected."""
@@ -14,7 +14,7 @@ _LEFT_OPEN = ("handoff", "block+next")
 """Layers with the open work of a session, recorded under the id of that session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeliveredAnswer:
     """Injection that reached a session."""
 
@@ -24,7 +24,7 @@ class DeliveredAnswer:
     layers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionContext:
     """Injections that a session still has in its context."""
 

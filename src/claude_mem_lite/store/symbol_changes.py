@@ -8,7 +8,7 @@ renamed function, no other trace of the rename is left."""
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,12 +16,13 @@ from claude_mem_lite.code.syntax.changes import ABSENT, CodeChange
 from claude_mem_lite.models import Turn
 from claude_mem_lite.store.branches import Hidden, not_hidden
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 _MAX_OF_A_TURN = 500
 _COLUMNS = tuple(field.name for field in fields(CodeChange))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredChange:
     """Change that was seen in a session."""
 

@@ -6,19 +6,19 @@ The functions write inside the caller's transaction; those about tokens and push
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 Choice = Literal["share", "keep"]
 Op = Literal["put", "delete"]
 LogState = Literal["pending", "sent", "parked"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Device:
     """This home in the team."""
 
@@ -33,7 +33,7 @@ class Device:
     """Id of the team; '' if not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """Project that the user shares from this device."""
 
@@ -74,7 +74,7 @@ class Rejection(Protocol):
     def reason(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogRow:
     """Entry of the log of this device; `body` is the text exactly as sent."""
 

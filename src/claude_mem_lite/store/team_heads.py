@@ -3,12 +3,12 @@
 The functions write inside the caller's transaction."""
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
 from claude_mem_lite.store.team import LogKey, Op
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 HeadState = Literal["own", "applied", "duplicate", "forgotten", "edited", "parked", "deleted"]
 """State of a head on this device:
@@ -24,7 +24,7 @@ _COLUMNS = "uid, project, device, seq, rev, op, hash, body, author, at, version,
 _IS_STORED = "exists (select 1 from memories where memories.id = team_heads.memory)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """Winning entry of one memory of the team. `body` is plain text; for a parked head, the text as received."""
 

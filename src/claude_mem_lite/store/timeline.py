@@ -16,6 +16,7 @@ from claude_mem_lite.store.ids import ambiguous
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 MAX_AT_ONCE = 1_000
 _TURN, _MEMORY = 0, 1
@@ -128,7 +129,7 @@ def _read(db: sqlite3.Connection, positions: Sequence[_Position]) -> list[Memory
     return [entry for entry in entries if entry is not None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectionCounts:
     """Number of injections of the memory, and of their known outcomes."""
 

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -13,11 +12,12 @@ from claude_mem_lite.store import imported_sessions
 from claude_mem_lite.store.index import passages
 from claude_mem_lite.store.tombstones import is_buried
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 _SAME_TIME = timedelta(seconds=10)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastTurnMark:
     """Fields that identify a turn of an import."""
 

@@ -5,13 +5,14 @@ of an address never shows its password."""
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.secret_files import read_secret, write_secret
+from claude_mem_lite.values import frozen
 
 VARIABLE = "CLAUDE_MEM_LITE_TEAM_URL"
 SYSTEM_AUTHORITIES = "system"
@@ -22,7 +23,7 @@ _EXTRAS = ("sslcert", "sslkey", "channel_binding", "options")
 _EXAMPLE = "an address looks like postgresql://NAME:PASSWORD@HOST/DATABASE"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address:
     """Connection URL of the team's database, parsed and checked."""
 

@@ -6,7 +6,7 @@ like that of an import."""
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import cast
 
@@ -39,6 +39,7 @@ from claude_mem_lite.team.policy import NEVER_KINDS, PRIVATE, BodyStatus
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.text import one_line, within
 from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.values import frozen
 
 MADE_BY = "team"
 """`made_by` of a received memory."""
@@ -66,7 +67,7 @@ _MAX_NAME_LENGTH = 500
 _NO_RULES = rules_for("")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryBody:
     """Checked body of a received entry."""
 

@@ -2,11 +2,11 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.store import team as tables
 from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.values import frozen
 
 VERSION = 1
 """Version of the protocol that this package writes, and the highest version that it can apply."""
@@ -17,7 +17,7 @@ _DIGITS = 32
 _NAME = re.compile(rf"[a-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One change of one memory. `body` is the exact text that was sent: JSON, sealed text, or None."""
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from claude_mem_lite.values import frozen
 
 _HOME = "~"
 _NAME = r"[^/\\\s\"'`<>|:;,()\[\]{}*?%]+"
@@ -30,7 +31,7 @@ _WORKTREE = re.compile(rf"(?<![\w./~-])\.(?:claude/)?worktrees/{_NAME}/")
 _ABSOLUTE = re.compile(r"[/\\~]|[A-Za-z]:|file:", re.I)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalPaths:
     """Folders of this machine: the user's home, and the folders in which a project is checked out."""
 

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import psycopg
@@ -13,11 +12,12 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.team.address import Address
 from claude_mem_lite.team.entry import MAX_NAME_LENGTH, is_name
 from claude_mem_lite.team.server_schema import GROUP
+from claude_mem_lite.values import frozen
 
 _PASSWORD_BYTES = 24
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invitation:
     """Result of `invite`. The address, with the password, exists nowhere else."""
 
@@ -29,7 +29,7 @@ class Invitation:
     """Address to join with; None if the member keeps its password."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """Member with its projects, as the administrator sees it."""
 

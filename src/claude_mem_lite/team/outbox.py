@@ -6,7 +6,7 @@ The worker's job thread calls `fill` and `renumber`; `preview` and `pending` onl
 import os
 import sqlite3
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.db.connection import atomic
@@ -22,12 +22,13 @@ from claude_mem_lite.team.entry import MAX_REV, VERSION, Entry, Op, hash_of, uid
 from claude_mem_lite.team.local_paths import LocalPaths
 from claude_mem_lite.team.policy import Code, SharingVerdict
 from claude_mem_lite.team.seal import Seal
+from claude_mem_lite.values import frozen
 
 MAX_EXAMPLES = 5
 IsExcluded = Callable[[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreviewedBody:
     """Memory that would be in the team, with its body exactly as sent (before sealing)."""
 
@@ -37,7 +38,7 @@ class PreviewedBody:
     """True if this very body is in the log already."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldBackGroup:
     """Memories that stay here for one reason."""
 
@@ -47,7 +48,7 @@ class HeldBackGroup:
     examples: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preview:
     """Everything that would leave this device."""
 
@@ -57,7 +58,7 @@ class Preview:
     """Number of further memories that would be sent."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Considered:
     """Memory with everything that the decision needs."""
 
@@ -230,7 +231,7 @@ def _consider(context: "_Context", id_: str, seal: Seal | None, now: datetime) -
         _append_put(db, device, memory, found, seal, now)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Context:
     """Database and device of one call."""
 

@@ -2,7 +2,6 @@
 
 The policy fails closed: a memory goes only if every rule allows it, and an unknown kind or origin stays here."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL
@@ -10,6 +9,7 @@ from claude_mem_lite.models import Kind, Memory, Origin, is_request, is_users_wo
 from claude_mem_lite.store.retirements import Cause
 from claude_mem_lite.store.team import Choice, Share
 from claude_mem_lite.text import STOPWORDS, words_of
+from claude_mem_lite.values import frozen
 
 Code = Literal[
     "not_shared",
@@ -73,7 +73,7 @@ _LEFT_ALONE: tuple[Code, ...] = ("not_shared", "excluded", "team", "stale")
 """Reasons that change nothing about a memory that was sent before."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharingVerdict:
     """Decision about one memory."""
 

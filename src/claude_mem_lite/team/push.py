@@ -1,18 +1,19 @@
 """Writes of a device to the server: entries with their logs and heads, each batch in one transaction."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import psycopg
 
 from claude_mem_lite.team.connection import TimedConnection, failure, is_about_content, transaction
 from claude_mem_lite.team.entry import VERSION, Entry, hash_of
 from claude_mem_lite.team.reasons import Reason, TeamError
+from claude_mem_lite.values import frozen
 
 MAX_WORDS_LENGTH = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutgoingEntry:
     """Entry with what only the search of the server needs. A sealed team sends neither words nor vectors."""
 
@@ -21,7 +22,7 @@ class OutgoingEntry:
     vector: Sequence[float] | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RejectedEntry:
     """Entry that the server refused, with the reason."""
 
@@ -30,7 +31,7 @@ class RejectedEntry:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PushResult:
     """Result of a push: every entry is in one of both."""
 

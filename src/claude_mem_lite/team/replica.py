@@ -22,6 +22,7 @@ from claude_mem_lite.team.body import MemoryBody, memory_of, read_body
 from claude_mem_lite.team.entry import VERSION, Entry, author_of, is_name
 from claude_mem_lite.team.reasons import Reason, TeamError
 from claude_mem_lite.team.seal import Seal
+from claude_mem_lite.values import frozen
 
 Outcome = Literal["applied", "deleted", "lost", "known", "parked", "duplicate", "forgotten", "edited", "unshared"]
 MAX_AHEAD = timedelta(days=30)
@@ -112,7 +113,7 @@ def parked(db: sqlite3.Connection) -> list[tuple[Entry, str]]:
     return [(_entry(head), head.reason) for head in team_heads.parked(db)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Application:
     """Application of one entry, inside the caller's transaction."""
 

@@ -7,12 +7,13 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from claude_mem_lite.team.entry import Op
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.secret_files import read_secret, write_secret
+from claude_mem_lite.values import frozen
 
 _KEY_BYTES, _NONCE_BYTES, _SUM_BYTES, _DIGITS = 32, 12, 3, 32
 _GROUP = 7
@@ -21,7 +22,7 @@ _LOOK_ALIKE = str.maketrans({"0": "O", "1": "I", "8": "B"})
 RandomBytes = Callable[[int], bytes]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seal:
     """Team key with its uses. The key is never shown by `repr`."""
 

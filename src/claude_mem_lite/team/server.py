@@ -4,7 +4,7 @@ Every failure is a TeamError with a reason code."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from types import TracebackType
 
@@ -17,6 +17,7 @@ from claude_mem_lite.team.connection import TimedConnection, connect, transactio
 from claude_mem_lite.team.entry import VERSION, Entry
 from claude_mem_lite.team.push import OutgoingEntry, PushResult, RejectedEntry
 from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.values import frozen
 
 __all__ = ["Greeting", "OutgoingEntry", "PushResult", "RejectedEntry", "Server", "TeamHit"]
 # Python has no time before the year 1, after 9999, or infinite; PostgreSQL has, and a client may send them.
@@ -38,7 +39,7 @@ where bytes_before is null or bytes_before <= %(bytes)s order by seq
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Greeting:
     """State of the team, as the connected member sees it."""
 
@@ -54,7 +55,7 @@ class Greeting:
     """Names of the granted projects by key; the names are empty in a sealed team."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamHit:
     """Memory that the server found; `body` is the text of its newest entry."""
 

@@ -3,7 +3,6 @@
 Whoever may create tables runs `set_up`. It can run again at any time, and adds what is missing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.search.rank_fusion import RULE
 from claude_mem_lite.team.entry import VERSION
 from claude_mem_lite.team.reasons import TeamError
+from claude_mem_lite.values import frozen
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -27,7 +27,7 @@ _LOCK = 0x636D6C
 _VECTORS = "vectors"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetUp:
     """Result of `set_up`."""
 

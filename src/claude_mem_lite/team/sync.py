@@ -21,6 +21,7 @@ from claude_mem_lite.team.entry import VERSION, Entry
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal
 from claude_mem_lite.team.server import Greeting, OutgoingEntry, Server
+from claude_mem_lite.values import frozen
 
 MAX_ATTEMPTS_AS_CLONE = 2
 Result = TypeVar("Result")
@@ -37,7 +38,7 @@ class Local(Protocol):
         """Run a write in the job thread and wait for its result."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncSettings:
     """Sizes of the pieces of a synchronisation, and what it needs from outside."""
 
@@ -122,7 +123,7 @@ def vector_of(embedder: Embedder, text: str) -> list[float] | None:
     return numbers if any(numbers) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Round:
     """One synchronisation, step by step."""
 

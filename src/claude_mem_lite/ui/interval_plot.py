@@ -4,10 +4,10 @@
 100 points."""
 
 import math
-from dataclasses import dataclass
 
 from claude_mem_lite.responses.experiment import ComparedOutcome
 from claude_mem_lite.ui.plots import WIDTH, Label
+from claude_mem_lite.values import frozen
 
 HEIGHT = 46
 _SIDE = 26
@@ -17,7 +17,7 @@ _RATIOS = {0.1: "x0.1", 0.2: "x0.2", 0.5: "x0.5", 1.0: "same", 2.0: "x2", 5.0: "
 _SHARES = {-1.0: "-100 %", -0.5: "-50 %", 0.0: "same", 0.5: "+50 %", 1.0: "+100 %"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IntervalPlot:
     """Positions on the axis; an end is open where the interval goes on beyond the axis."""
 

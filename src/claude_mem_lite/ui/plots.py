@@ -5,9 +5,9 @@ The module makes no HTML: the template escapes all text.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.text import counted
+from claude_mem_lite.values import frozen
 
 WIDTH = 400
 _HEIGHT = 180
@@ -25,7 +25,7 @@ _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _TEXT_DOWN = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unit:
     """Format of numbers: short at an axis, in full in a table. A whole unit has no fractions at the axis."""
 
@@ -51,7 +51,7 @@ DOLLARS = Unit(lambda number: f"${number:g}", dollars, is_whole=False)
 SHARE = Unit(lambda number: f"{number:.0%}", lambda number: f"{number:.0%}", is_whole=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Series:
     """Values by day, under a name; None for a day without a value."""
 
@@ -59,7 +59,7 @@ class Series:
     values: Sequence[float | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     x: float
     y: float
@@ -69,14 +69,14 @@ class Bar:
     tooltip: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dot:
     x: float
     y: float
     tooltip: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Label:
     """Words beside a place of an axis."""
 
@@ -88,7 +88,7 @@ class Label:
     """All of a text that is cut."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """Thin line of an axis, horizontal or vertical."""
 
@@ -98,7 +98,7 @@ class Rule:
     y2: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plot:
     """Shapes and labels of a plot, and the same numbers as a table."""
 

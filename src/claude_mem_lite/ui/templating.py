@@ -6,7 +6,6 @@ up by id.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
@@ -38,6 +37,7 @@ from claude_mem_lite.responses.records import SearchHit
 from claude_mem_lite.scopes import called
 from claude_mem_lite.text import counted, time_ago
 from claude_mem_lite.ui.markdown import blocks, headline, inline
+from claude_mem_lite.values import frozen
 
 EVERY_PROJECT = "*"
 """Chosen in the place of a project; an address that names none means the project of the folder."""
@@ -45,7 +45,7 @@ _KIND_GROUPS = (("What was done", WORK_KINDS), ("What was taught", GUIDANCE_KIND
 """Kinds that belong together; `style.css` has a colour for each group, in this order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """Request for a part: client, names in the path, and choices of the user."""
 

@@ -18,6 +18,7 @@ from claude_mem_lite.inbox.journal import Journal
 from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.store.experiment import outcomes as session_outcomes
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.services import Services
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def background_steps(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelStep:
     """Model calls: store the answers that arrived, ask about further turns."""
 
@@ -113,7 +114,7 @@ class ModelStep:
                 self.services.activity.note_request()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PostponedContextStep:
     """Contexts of imported projects, rendered when the import pauses."""
 
@@ -127,7 +128,7 @@ class PostponedContextStep:
             self.services.renderer.render_postponed()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexStep:
     """Vectors of new memories, a batch at a time; the next pass follows at once while batches are left."""
 
@@ -138,7 +139,7 @@ class IndexStep:
             self.services.writes.wake()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StalenessScanStep:
     """Staleness scan of anchored memories, slowed down while sessions start."""
 
@@ -161,7 +162,7 @@ class StalenessScanStep:
         return self.throttle.due_in_s(scanner.asked_at) if scanned.more else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuestionStep:
     """Weights that questions to agents need, loaded ahead."""
 
@@ -171,7 +172,7 @@ class QuestionStep:
         self.services.questions.prepare()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GuardStep:
     """Guards of memories that were stored before guards existed, and replays of new guards over past calls."""
 
@@ -185,7 +186,7 @@ class GuardStep:
         return 0.0 if self.jobs().follow_memories() else self.replays().run()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamStep:
     """Synchronisation with the team, begun when due; it runs in a thread of its own."""
 
@@ -196,7 +197,7 @@ class TeamStep:
         return self.services.team.step(self.memory_db)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackupStep:
     """Backups, and the journal of events that a backup covers."""
 

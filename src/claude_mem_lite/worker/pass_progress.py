@@ -1,17 +1,17 @@
 """Progress of the job loop's passes over spool and inbox, for callers that wait until nothing is left to do."""
 
 import threading
-from dataclasses import dataclass
 
 from claude_mem_lite.code.freshness.time_budget import ScanThrottle
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.settings import SettingsSource
 from claude_mem_lite.worker.shutdown import Shutdown
 from claude_mem_lite.worker.write_thread import WriteThread
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassRequest:
     """Number of the last caller that waits for a pass, and whether turns without an end are to be processed too."""
 
@@ -70,6 +70,10 @@ class PassProgress:
         return any(waiting != name for waiting in spool.waiting(self._home))
 
     # For the job thread alone.
+
+    def note_idle(self) -> None:
+        """Note that no pass is under way, nor anything but the start of a session left for one."""
+        self._is_under_way = False
 
     def note_under_way(self) -> None:
         """Note that a pass begins."""

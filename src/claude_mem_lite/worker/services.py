@@ -2,7 +2,6 @@
 
 import sqlite3
 from concurrent.futures import Future
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.code.freshness.scanner import StalenessScanner
@@ -13,6 +12,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.timestamps import Clock
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.answers.in_flight import DuplicateHookGuard, InFlightInjections
 from claude_mem_lite.worker.answers.lesson_pace import QuestionPace
 from claude_mem_lite.worker.answers.session_arms import SessionArms
@@ -28,7 +28,7 @@ from claude_mem_lite.worker.team.scheduler import TeamSync
 from claude_mem_lite.worker.write_thread import CommandQueue, WriteThread
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Services:
     """Parts of a running worker. Databases are read by `readers` and written by `writes` and `commands`."""
 

@@ -6,7 +6,7 @@ replay."""
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 
 from claude_mem_lite.agents.adapters import takes_claude_form
@@ -23,13 +23,14 @@ from claude_mem_lite.models import Event, JsonObject, Location, text
 from claude_mem_lite.store import receipts, sessions, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.projects import lookup, marks
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.answers import prerendered
 
 SESSION_EVENTS = ("SessionStart", "PreCompact")
 _FORGOTTEN = "it was forgotten"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Located:
     """Place of an event, and the findings that the inbox stores."""
 

@@ -3,7 +3,6 @@
 import logging
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -24,13 +23,14 @@ from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.models import Draft, Event, Location, Memory, SessionStatus, Turn
 from claude_mem_lite.store import sessions, symbol_changes, turns
 from claude_mem_lite.turn_digest import TurnDigest
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker import session_job
 
 _NOTHING_KEPT = "held nothing worth keeping"
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredTurn:
     """Turn whose memories by rules are stored."""
 

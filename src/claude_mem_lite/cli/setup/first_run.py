@@ -5,7 +5,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -26,9 +26,10 @@ from claude_mem_lite.install.hook_install import Plan
 from claude_mem_lite.install.targets import AGENT_TEXTS, Target
 from claude_mem_lite.paths import Home
 from claude_mem_lite.text import counted
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answers:
     """Answers of the user beside the hooks. None leaves a setting as it is, or has not been answered yet."""
 
@@ -37,7 +38,7 @@ class Answers:
     model: ModelChoice | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Past:
     """Earlier sessions of Claude Code on this machine."""
 

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 from claude_mem_lite.models import JsonValue
+from claude_mem_lite.values import frozen
 
 TIMEOUT_S = 0.3
 _MAX_BYTES = 256 * 1024
@@ -14,7 +14,7 @@ _MAX_NAME = 100
 _LOOPBACK = "127.0.0.1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerPort:
     """Port that a kind of server usually listens on."""
 
@@ -22,7 +22,7 @@ class ServerPort:
     port: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalServer:
     """Server that answered, with the models that it offers."""
 

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
 
@@ -12,13 +12,14 @@ from claude_mem_lite.cli.setup.local_servers import USUAL_PORTS, LocalServer, is
 from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, is_key, key_source
 from claude_mem_lite.config import DEFAULT_MODELS
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 _LOCAL = "local"
 _ANSWERS = (RULES, "claude-cli", "anthropic", "openai", _LOCAL)
 _MAX_MODELS_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelFacts:
     """Facts that the question shows."""
 

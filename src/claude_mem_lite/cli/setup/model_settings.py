@@ -1,20 +1,21 @@
 """Choice of the model that writes notes: read from `config.toml`, written to it, and the key to a file of its own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from claude_mem_lite import private_files
 from claude_mem_lite.cli.setup.config_edit import write_settings
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import unwritable
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 RULES = "rules"
 KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 _MAX_KEY_LENGTH = 4_096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelChoice:
     """Provider with its model and address, '' for the provider's own; and a new key, '' if the present one stays."""
 

@@ -11,6 +11,7 @@ from claude_mem_lite.importers.claude_mem_rows import How
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.responses.imports import ImportedRows, ImportedSessions
 from claude_mem_lite.text import counted
+from claude_mem_lite.values import frozen
 
 _NOUNS: Mapping[RowKind, tuple[str, str]] = {
     "observation": ("observation", "observations"),
@@ -39,7 +40,7 @@ class RowCounts:
     quarantined: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectMapping:
     """Project of the rows of one name, how it was found, and other candidates."""
 

@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -43,6 +43,7 @@ from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import FolderMap, Transcript
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted
+from claude_mem_lite.values import frozen
 
 # The worker carries out a request in one go, and hooks wait meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
@@ -182,7 +183,7 @@ def _where_nothing_is(paths: Sequence[Path], agents: Sequence[str]) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TranscriptPart:
     """Turns for one request; with `reader`, the end of a transcript."""
 

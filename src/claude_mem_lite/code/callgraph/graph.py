@@ -7,7 +7,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.code.callgraph.lookup import MAX_POSSIBLE, Definition, Lookup, family
 from claude_mem_lite.code.callgraph.resolve import CONSTRUCTORS, Resolver
@@ -16,6 +15,7 @@ from claude_mem_lite.code.freshness.working_tree import LARGEST_BYTES, WorkingTr
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.references import CallSite
 from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.values import frozen
 
 LANGUAGES = "Python, JavaScript, TypeScript, Go, Rust, Java, C, C++ and Ruby"
 _DEFINES_NOTHING = "defines no function, method or class that could be read"
@@ -60,7 +60,7 @@ class Walks:
 MAX_SUGGESTED = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """Caller or callee, with the lines of the calls."""
 
@@ -74,7 +74,7 @@ class Edge:
     sure: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Callers:
     edges: tuple[Edge, ...]
     unclear: int
@@ -83,7 +83,7 @@ class Callers:
     """For a class: number of direct subclasses."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Callees:
     edges: tuple[Edge, ...]
     foreign: tuple[tuple[str, int], ...]

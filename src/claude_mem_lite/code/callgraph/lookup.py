@@ -4,7 +4,6 @@ names and paths, and the result of resolving a call."""
 import builtins
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, cast
 
@@ -12,12 +11,13 @@ from claude_mem_lite.code.freshness.cache_tables import batches, marks
 from claude_mem_lite.code.syntax.changes import SymbolKind
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.code.syntax.references import CallSite, Name, NameKind
+from claude_mem_lite.values import frozen
 
 MAX_POSSIBLE = 5
 """Limit of listed possible definitions; a longer list would help nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Definition:
     """Symbol with the location of its definition."""
 
@@ -186,7 +186,7 @@ def _call(row: sqlite3.Row) -> CallSite:
     return CallSite(row["name"], row["receiver"], row["line"], row["within"])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Value:
     """Meaning of a path; `foreign` is outside the project, `super` stands for the bases of a class."""
 
@@ -200,7 +200,7 @@ FOREIGN: Values = (Value("foreign"),)
 UNKNOWN: Values = (Value("unknown"),)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResolvedCall:
     """Definitions reached by a call."""
 

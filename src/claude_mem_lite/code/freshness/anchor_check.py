@@ -1,7 +1,6 @@
 """Check of single anchors: compare a symbol or file in the working tree with the state recorded by the anchor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -9,11 +8,12 @@ from claude_mem_lite.code.freshness.anchored_files import AnchoredFiles, CheckLi
 from claude_mem_lite.code.freshness.code_cache import CodeCache
 from claude_mem_lite.code.freshness.relocation import MissingSymbol
 from claude_mem_lite.code.syntax.changes import ABSENT, CodeAnchor, Symbol
+from claude_mem_lite.values import frozen
 
 AnchorState = Literal["same", "changed", "undone", "gone", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnchorCheck:
     """Anchor to check."""
 

@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.code.freshness.code_cache import CodeCache, FileCode
@@ -15,6 +14,7 @@ from claude_mem_lite.code.freshness.relocation import Absence, MissingSymbol, Re
 from claude_mem_lite.code.freshness.working_tree import FileState, WorkingTree, is_bare
 from claude_mem_lite.code.syntax.changes import CodeAnchor, Symbol
 from claude_mem_lite.deadline import PAST, Deadline
+from claude_mem_lite.values import frozen
 
 _MAX_FILES = 2_000
 # Share of the waiting time for missing files: the rest is for other checks.
@@ -23,7 +23,7 @@ _SHARE_FOR_MISSING = 0.45
 _OUT_OF_SIGHT = float("-inf")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckLimits:
     """Limits of a check."""
 

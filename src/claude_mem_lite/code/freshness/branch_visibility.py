@@ -8,7 +8,7 @@ stays. `check_branches` works on rows, without a database; `store_branches` reti
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
@@ -21,6 +21,7 @@ from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.models import Location
 from claude_mem_lite.store import branches, memory_queries, retirements, sessions
 from claude_mem_lite.store.branches import Branch, Hidden
+from claude_mem_lite.values import frozen
 
 IsHere = Callable[[str], bool | None]
 """Function to tell if the code of a branch's memories is in the working tree; None: unknown."""
@@ -28,7 +29,7 @@ _GONE_FOR_GOOD = timedelta(days=30)  # git drops unreachable commits after two w
 _MAX_HEADS = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Viewpoint:
     """State of a checkout, with a deadline for questions."""
 
@@ -66,7 +67,7 @@ class Viewpoint:
         return self.queries.lacked_time or self.deadline.is_past()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchState:
     """Findings about a branch."""
 
@@ -86,7 +87,7 @@ class BranchState:
 _MEMORIES_OF_A_BRANCH = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchFindings:
     """Findings about the branches of a repository."""
 

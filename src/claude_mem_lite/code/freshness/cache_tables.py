@@ -7,7 +7,6 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence, Sized
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from claude_mem_lite import __version__
 from claude_mem_lite.code.freshness.working_tree import FileState
 from claude_mem_lite.code.syntax.changes import Symbol
 from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.values import frozen
 
 if TYPE_CHECKING:
     from claude_mem_lite.code.syntax.references import References
@@ -78,7 +78,7 @@ _SCHEMA = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadFile:
     """Content of a file in a recorded state."""
 

@@ -5,7 +5,7 @@
 import sqlite3
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, NamedTuple, Protocol
 
 from claude_mem_lite.code.freshness.anchor_check import AnchorCheck, AnchorResult, check_anchors
@@ -20,6 +20,7 @@ from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.models import Location, Memory
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.branches import Hidden
+from claude_mem_lite.values import frozen
 
 
 class RenamedSince(NamedTuple):
@@ -57,7 +58,7 @@ class NoCheckout:
         return ["unknown"] * len(changes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckoutView:
     """Checkout, opened for one request: the budget covers all questions of the request. Layers ask from several
     threads; a lock serialises the answers, because the threads share a connection and the cached findings."""

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +21,7 @@ from claude_mem_lite.code.syntax.changes import Symbol
 from claude_mem_lite.code.syntax.languages import language_of, loading_s
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.deadline import NEVER, Deadline
+from claude_mem_lite.values import frozen
 
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _KEPT_AT_ONCE = 100
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileCode:
     """Content of a file."""
 
@@ -40,7 +40,7 @@ class FileCode:
     """None: an unsupported language, or a file too large."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallsRead:
     """Progress of reading calls: files done, in total and new, and the files skipped for their size."""
 

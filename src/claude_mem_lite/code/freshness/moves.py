@@ -6,7 +6,6 @@ renames recorded by sessions and by earlier scans."""
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
@@ -14,6 +13,7 @@ from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.syntax.changes import CodeAnchor
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.store import symbol_changes
+from claude_mem_lite.values import frozen
 
 _MAX_COMMITS = 100
 _MAX_LIKELY = 5
@@ -24,7 +24,7 @@ _AT_ONCE = 1_000
 _MAX_KEPT = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PossiblePaths:
     """Possible new paths of a missing file."""
 
@@ -37,7 +37,7 @@ class PossiblePaths:
         return (self.surely, *self.likely) if self.surely else self.likely
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _SearchTerms:
     """Search terms for the index: blob ids, file names, folders."""
 

@@ -21,6 +21,7 @@ from claude_mem_lite.models import Location, Memory
 from claude_mem_lite.store import memories, memory_queries, retirements, symbol_changes
 from claude_mem_lite.store.branches import Hidden, is_hidden
 from claude_mem_lite.timestamps import Clock
+from claude_mem_lite.values import frozen
 
 # A hook asking for context may have to wait for a step.
 STEP_S = 0.02
@@ -44,7 +45,7 @@ class OpenCheckout:
         self.relocation = relocation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScanTarget:
     """Checkout under scan, in the state at the start."""
 

@@ -7,7 +7,6 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha1
@@ -22,6 +21,7 @@ from claude_mem_lite.code.git.repository import Repository
 from claude_mem_lite.code.syntax.languages import language_of
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.limits import LIMITS
+from claude_mem_lite.values import frozen
 
 Absence = Literal["deleted", "missing", "out of sight"]
 _MAX_ENTRIES = 50_000
@@ -42,7 +42,7 @@ class SymbolLocation(NamedTuple):
 SymbolLocations = list[SymbolLocation] | Literal["too many"] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MissingSymbol:
     """Symbol missing from its recorded file."""
 

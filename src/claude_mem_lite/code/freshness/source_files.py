@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.values import frozen
 
 _MAX_TRACKED = 50_000
 _MAX_WALKED = 20_000
@@ -18,7 +18,7 @@ _NOT_OURS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sources:
     """Source files of a project, relative to the root. `is_cut`: too many files, the list is incomplete."""
 

@@ -18,6 +18,7 @@ from claude_mem_lite.code.syntax.changes import PRESENT, CodeAnchor, read_anchor
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.models import SAVED_BY_AGENT, Location, Memory
 from claude_mem_lite.store.symbol_changes import SymbolRename
+from claude_mem_lite.values import frozen
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
 _CheckedAnchor = tuple[CodeAnchor, AnchorResult]
@@ -27,7 +28,7 @@ _MAX_NOTED = 2_000
 _MAX_REASONS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Freshness:
     """Freshness of the code behind a memory, with reasons for a change."""
 

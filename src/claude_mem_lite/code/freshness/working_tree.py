@@ -4,9 +4,10 @@ import errno
 import os
 import stat
 from collections import OrderedDict
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
+
+from claude_mem_lite.values import frozen
 
 LARGEST_BYTES = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -16,7 +17,7 @@ _MAX_FOLDERS_OPEN = 64
 _DEEPEST = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileState:
     """State of a file: any change, or another file at the path, gives a different state."""
 
@@ -26,7 +27,7 @@ class FileState:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileText:
     state: FileState
     """State before the text was read: a write during the read gives another state."""

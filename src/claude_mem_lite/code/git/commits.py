@@ -4,11 +4,11 @@ subtrees of two commits are skipped."""
 import heapq
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from claude_mem_lite.code.git.objects import Objects
 from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.values import frozen
 
 _MAX_KEPT_TREES = 20_000
 _MAX_KEPT_BYTES = 4 * 1024 * 1024
@@ -171,7 +171,7 @@ def _entries(content: bytes, id_bytes: int) -> dict[str, TreeEntry] | None:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommitHead:
     tree: str
     parents: tuple[str, ...]

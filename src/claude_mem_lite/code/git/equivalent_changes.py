@@ -2,13 +2,13 @@
 
 import heapq
 from collections import Counter
-from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
 from claude_mem_lite.code.git.commits import CLOCK_SLACK_S, Ancestry, Changes, Commits, Trees
 from claude_mem_lite.code.git.objects import Objects
 from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.values import frozen
 
 _MAX_OWN = 2_000
 _MAX_STEPS = 100
@@ -16,7 +16,7 @@ _MAX_CANDIDATES = 2_000
 _LARGEST_TEXT_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fork:
     """Point where two lines of history part, with the commits only the second line has, newest first."""
 

@@ -6,10 +6,10 @@ import os
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.code.git.safe_files import OBJECT_ID, GitFiles, list_folder, open_file, read_text
+from claude_mem_lite.values import frozen
 
 COMMIT, TREE, BLOB = 1, 2, 3
 _OFFSET_DELTA, _ID_DELTA = 6, 7
@@ -21,7 +21,7 @@ _HEADER_BYTES = 64
 _PACK_NAME = re.compile(r"pack-[0-9a-f]{40,64}\.idx")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PackEntry:
     """Header of an object in a pack: a whole object, or a delta to another object of the same pack."""
 

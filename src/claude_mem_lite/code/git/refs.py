@@ -5,12 +5,13 @@ repository with reftables shows no branches."""
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from claude_mem_lite.code.git.safe_files import OBJECT_ID, REF, list_folder, open_file, read_tail, read_text
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.values import frozen
 
 _MAX_REFS = 20_000
 _MAX_FOLDERS = 5_000
@@ -51,7 +52,7 @@ def packed_refs(common: Path, lead: str) -> dict[str, str]:
     return {name: commit for name, commit in branches.items() if name.startswith(lead)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Packed:
     """Cache key: a `packed-refs` file in the state of its opening."""
 
@@ -113,7 +114,7 @@ def _add(found: dict[str, str], ref: str, commit: str) -> None:
         found[ref] = commit
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
     """Facts about a branch from the logs of its checkouts."""
 

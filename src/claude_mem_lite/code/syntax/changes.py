@@ -4,11 +4,12 @@
 `code:AFTER:BEFORE:FILE::NAME`, or without `::NAME` for a whole file."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
 from claude_mem_lite.models import SymbolAction
+from claude_mem_lite.values import frozen
 
 SymbolKind = Literal["function", "method", "class"]
 ABSENT = "-"
@@ -19,7 +20,7 @@ PRESENT = "+"
 _MIN_LINES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Symbol:
     """Function, method or class defined in a file."""
 
@@ -35,7 +36,7 @@ class Symbol:
     """Hash of the text, without the symbol's own name, spaces, comments and nested symbols."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeChange:
     """Change of a symbol, or of a whole file if `name` is empty."""
 
@@ -119,7 +120,7 @@ MAX_CODE_ANCHORS = 12
 _LEAD = "code:"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeAnchor:
     """Symbol or file described by a memory, with the body hashes after and before the change, or ABSENT or PRESENT."""
 

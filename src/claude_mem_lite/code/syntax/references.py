@@ -4,12 +4,12 @@ types).
 Nothing is resolved: other files are unknown to the reader. `code_cache` calls the reader for changed files."""
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from claude_mem_lite.code.syntax.call_paths import UNKNOWN, member_of, path_of, text_of, type_path
 from claude_mem_lite.code.syntax.languages import parse, query
 from claude_mem_lite.code.syntax.symbols import DEFINING, TextPart, read_scopes
+from claude_mem_lite.values import frozen
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,7 +29,7 @@ _MAX_USE_BYTES = 2_000
 _MIXINS = ("include", "extend", "prepend")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallSite:
     """Call in a source text."""
 
@@ -42,7 +42,7 @@ class CallSite:
     """Symbol around the call; '' at the top level."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Name:
     """Name other than a definition."""
 
@@ -56,7 +56,7 @@ class Name:
     """For an import, the module as written; for a value, the symbol with the scope of the path."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class References:
     calls: tuple[CallSite, ...] = ()
     names: tuple[Name, ...] = ()

@@ -3,13 +3,13 @@
 The composer, the sentence judge and the labels number sentences by this module. Pure; never raises on odd text."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from claude_mem_lite.compress.prose.clean import clean, clip
 from claude_mem_lite.compress.prose.markdown import BlockKind, MarkdownBlock, markdown_blocks, sentences
 from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.values import frozen
 
 Source = Literal["subject", "body", "closing", "heading", "plan"]
 
@@ -30,7 +30,7 @@ _BANNER = lazy(r"^(?:\W*\w+\W*)?[─━═]{3,}\W*|\s*[─━═]{3,}\W*$")
 """A drawn line at the beginning or at the end of a sentence, with a word beside the line."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SentenceCandidate:
     """One sentence with its position in the turn."""
 

@@ -6,11 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.compress.compose.candidates import SentenceCandidate
 from claude_mem_lite.compress.compose.facts import TurnFacts
 from claude_mem_lite.text import tokens_of
+from claude_mem_lite.values import frozen
 
 _TOKEN = re.compile(
     r"(?P<url>https?://\S+)|(?P<hash>\b(?=[a-f]*\d)[0-9a-f]{7,40}\b)|(?P<path>[\w.~-]*/[\w./~-]+|\w+\.(?:[a-z]{1,4})\b)"
@@ -62,7 +62,7 @@ def turn_numbers(candidates: Sequence[SentenceCandidate], facts: TurnFacts) -> l
     return [sentence_numbers(candidate, at, total, facts, words) for candidate, at, total in numbered(candidates)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnWords:
     """Word counts over the sentences of a turn, and the words of its headings."""
 

@@ -18,6 +18,7 @@ from claude_mem_lite.compress.compose.titles import Title, title_ngrams, title_r
 from claude_mem_lite.compress.prose.linear_model import Linear, load_models
 from claude_mem_lite.compress.prose.titles import split_subject
 from claude_mem_lite.models import WorkKind
+from claude_mem_lite.values import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +55,7 @@ KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "decision", "dis
 WEIGHTS = Path(__file__).parent / "judge.npz"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """Probabilities of the roles of one sentence."""
 
@@ -77,7 +78,7 @@ class Verdict:
         return max(CONTENTS, key=lambda role: float(getattr(self, role)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judgement:
     """One turn, judged."""
 

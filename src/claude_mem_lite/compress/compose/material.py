@@ -4,7 +4,6 @@ pure."""
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 
 from claude_mem_lite.compress.compose import headline
@@ -25,6 +24,7 @@ from claude_mem_lite.compress.toolcalls.steps import Agreed, FileEdited, Ran, St
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Origin, Turn
 from claude_mem_lite.turn_digest import ClosingMessage
+from claude_mem_lite.values import frozen
 
 FAULTS = ("cause", "finding")
 """Roles of sentences about a fault."""
@@ -56,7 +56,7 @@ _PROPOSALS = lazy(
 """A heading or lead sentence of entries that were not done."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """A candidate with its verdict."""
 
@@ -99,7 +99,7 @@ class Judged:
         return impersonal_sentence(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Material:
     """One turn, reduced to the parts that memories are composed of."""
 

@@ -3,7 +3,6 @@ features for the judge."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from claude_mem_lite.compress.compose import headline
@@ -15,6 +14,7 @@ from claude_mem_lite.compress.prose.verbs import BASES, lacks_subject
 from claude_mem_lite.embed.embedder import shared_table
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import tokens_of
+from claude_mem_lite.values import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ _VERB = lazy(
 _HALVES = lazy(r"\s+[–—]\s+|\s+-\s+|:\s+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Title:
     """One possible headline."""
 

@@ -17,6 +17,7 @@ from claude_mem_lite.compress.prose.verbs import BASES
 from claude_mem_lite.embed.embedder import SCALE, shared_table
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import overlap
+from claude_mem_lite.values import frozen
 
 VECTOR_WEIGHT = 3.0
 """Scale of the vector beside the cues, chosen over projects: recall at 15 % of the prompts .54; .46 without."""
@@ -143,7 +144,7 @@ def is_loaded() -> bool:
     return shipped_scorer.cache_info().currsize > 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoredSentence:
     """One sentence of the user in a prompt."""
 

@@ -1,7 +1,6 @@
 """A lesson of the user: title, confidence, and scope from words such as "in all my projects", "in Python …"."""
 
 import re
-from dataclasses import dataclass
 
 from claude_mem_lite.compress.prose.drafts import whole_clauses
 from claude_mem_lite.compress.prose.markdown import capital
@@ -10,6 +9,7 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Kind
 from claude_mem_lite.scopes import language_name
 from claude_mem_lite.text import STOPWORDS
+from claude_mem_lite.values import frozen
 
 STATED = 1.0
 """Confidence of a lesson that the user asked to remember."""
@@ -73,7 +73,7 @@ _LANGUAGE = lazy(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lesson:
     kind: Kind
     title: str
@@ -114,7 +114,7 @@ def says_something(title: str) -> bool:
     return not _POINTING.match(title) and any(word.lower() not in _EMPTY for word in _WORD.findall(title))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scoped:
     """A sentence without the words of the scope."""
 

@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from claude_mem_lite.compress.model.provider_errors import completion, count, json_object, of_status, unreachable
 from claude_mem_lite.compress.toolcalls.payload_fields import fields
@@ -15,6 +14,7 @@ from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.providers import CallLimits, Completion, Usage, prices_of
+from claude_mem_lite.values import frozen
 
 # The environment of the client. Variables of the agent that started the worker stay out, and so do keys: a key in the
 # environment would be billed instead of the subscription.
@@ -29,12 +29,12 @@ _MAX_ANSWER_LENGTH = 1_000_000
 _MAX_DOLLARS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaudeCliProvider:
     model: str
     environment: Mapping[str, str]
     base_url: str = ""
-    limits: CallLimits = CallLimits()  # noqa: RUF009  frozen
+    limits: CallLimits = CallLimits()
 
     @property
     def name(self) -> str:

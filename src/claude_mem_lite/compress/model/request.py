@@ -7,7 +7,7 @@ statements of the user."""
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 
@@ -34,6 +34,7 @@ from claude_mem_lite.models import (
 from claude_mem_lite.providers import Provider, Usage
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, overlap, within
+from claude_mem_lite.values import frozen
 
 LESSON_KINDS: tuple[Kind, ...] = ("preference", "rule", "convention", "correction", "anti_pattern", "gotcha", "note")
 MAX_LESSON = 300
@@ -96,7 +97,7 @@ def _values(text: str) -> Iterator[JsonValue]:
             break
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompt:
     """Instructions for a model, and the version that is stored with each answer."""
 
@@ -137,7 +138,7 @@ _LESSON = _object(quote=_STRING, lesson=_STRING, kind={"type": "string", "enum":
 _TURN_WITH_LESSONS = _object(**_PARTS, lessons={"type": "array", "items": _LESSON})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnRequest:
     """Material of one request about a turn."""
 

@@ -1,12 +1,11 @@
 """Answer of a model about a turn. Apart from the request: the worker's start needs the type, but asks no model."""
 
-from dataclasses import dataclass
-
 from claude_mem_lite.models import Draft, Kind, SessionSummary
 from claude_mem_lite.providers import Usage
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelLesson:
     """One sentence of the user, worded by a model for later sessions."""
 
@@ -16,7 +15,7 @@ class ModelLesson:
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnAnswer:
     """Memories of one turn and summary of its session, by a model."""
 

@@ -5,7 +5,6 @@ foreign tools is left out: in the answer of a model, foreign text would look lik
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.compress.compose.candidates import plan_headings, without_trailers
 from claude_mem_lite.compress.prose.clean import clean, clip
@@ -24,6 +23,7 @@ from claude_mem_lite.models import JsonValue, ToolCall, Turn, text
 from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.text import one_line, within
 from claude_mem_lite.turn_digest import TurnDigest
+from claude_mem_lite.values import frozen
 
 MAX_DIGEST = 32_000
 # With these values, 229 of 388 turns of real work are sent, with 8 tokens for 100 that the agent saw and wrote.
@@ -47,7 +47,7 @@ _SEEN_ELSEWHERE = ("originalFile", "originalFileContents", "oldString", "newStri
 _SAYS_NOTHING = lazy(r"[\W_\d]*|(?:import|from|use|using|package|include|require)\b.*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Work:
     """One tool call and its steps."""
 

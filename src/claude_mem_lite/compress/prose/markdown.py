@@ -1,14 +1,14 @@
 """Markdown of an assistant -> plain blocks and sentences. Code blocks are left out."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.values import frozen
 
 BlockKind = Literal["heading", "text", "item", "todo", "row", "quote"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkdownBlock:
     """One paragraph, list item, open checkbox or table row in plain text, with the heading above."""
 

@@ -5,7 +5,7 @@ The output shows the test runner, not the command: `make check` and `npm test` h
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeGuard
 
 from claude_mem_lite.compress.prose.clean import clean, clip
@@ -22,6 +22,7 @@ from claude_mem_lite.compress.toolcalls.test_selection import Selection, read_se
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonValue, ToolCall, text
 from claude_mem_lite.text import within
+from claude_mem_lite.values import frozen
 
 _FILE_NAME = lazy(r"(?!/|~|tmp/|\.\./|node_modules/|dist/|build/|target/)[\w./@+-]*[\w@+-]\.[A-Za-z]\w{0,9}")
 _DOCUMENT = lazy(r"(?m)^([^\n]*)<<-?[ \t]*(['\"]?)(\w+)\2([^\n]*)\n")
@@ -108,7 +109,7 @@ def read_run(output: str) -> TestRun | None:
     return next((run for parse in _PARSERS if (run := parse(output))), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _End:
     """End of a command: exit code, output, failure, and a note if the client stopped waiting."""
 

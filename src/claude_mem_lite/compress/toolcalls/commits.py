@@ -1,10 +1,11 @@
 """Commits that a command made: subject, body, hash, branch and size, from the command and from the output of git."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from claude_mem_lite.compress.toolcalls.shell import GIT_OPTIONS, parts, without_heredocs
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.values import frozen
 
 _COMMITTED = lazy(
     r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6,40})\] (?P<subject>\S[^\n]{0,500})$"
@@ -17,7 +18,7 @@ _MESSAGE_FLAG = lazy(
 _TRAILER = lazy(r"(?im)^(?:co-authored-by|signed-off-by|change-id|generated with|🤖).*$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commit:
     subject: str
     body: str = ""

@@ -3,13 +3,13 @@
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from claude_mem_lite.code.syntax.changes import ABSENT, PRESENT, CodeChange, Symbol, compare
 from claude_mem_lite.code.syntax.languages import language_of, parse
 from claude_mem_lite.code.syntax.symbols import read_symbols
 from claude_mem_lite.models import JsonObject, JsonValue, ToolCall, text
+from claude_mem_lite.values import frozen
 
 _MAX_HUNK_LENGTH = 4_000
 """Maximum of lines of a hunk, which is cut there."""
@@ -20,7 +20,7 @@ _SIGNS = ("+", "-", " ", "", "\\")
 _CUT = " characters cut …]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hunk:
     """Hunk of a patch: the first line in the old file, from 0, and the lines with signs."""
 

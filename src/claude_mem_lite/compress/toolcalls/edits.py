@@ -5,7 +5,7 @@ the definitions in languages without a grammar, and in edits without the whole f
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from claude_mem_lite.code.syntax.changes import CodeChange, combined
 from claude_mem_lite.compress.toolcalls.edit_states import (
@@ -20,6 +20,7 @@ from claude_mem_lite.compress.toolcalls.edit_states import (
 from claude_mem_lite.compress.toolcalls.payload_fields import Folder
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, SymbolAction, SymbolChange, ToolCall, text
+from claude_mem_lite.values import frozen
 
 _MODIFIERS = (
     r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|sealed|open|data|override"
@@ -75,7 +76,7 @@ _MAX_REPLACED = 3
 _MAX_SAMPLE_LENGTH = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileChange:
     """Changes of one file by one or more edits. `samples` are single replaced lines: (before, after)."""
 

@@ -3,7 +3,6 @@ both."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.compress.prose import titles
 from claude_mem_lite.compress.toolcalls import shell
@@ -13,6 +12,7 @@ from claude_mem_lite.compress.toolcalls.steps import FileEdited, Ran, Step
 from claude_mem_lite.compress.toolcalls.test_selection import read_selection
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import within
+from claude_mem_lite.values import frozen
 
 _COUNTING = ("pytest", "unittest", "jest", "vitest", "cargo test", "bun test", "rspec", "mocha")
 _FAILS = " fails: "
@@ -64,7 +64,7 @@ def _runs_as_many(success: Ran, failure: Ran) -> bool:
     return not (is_less or after.skipped > before.skipped or after.xfailed > before.xfailed)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VerifiedFix:
     """A command that failed and later passed, with the repair in between."""
 

@@ -2,10 +2,10 @@
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.compress.prose.clean import clean, storable
 from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, text
+from claude_mem_lite.values import frozen
 
 COMMAND_TOOLS = ("Bash", "shell", "run_shell_command", "PowerShell")
 WEB_TOOLS = ("WebFetch", "WebSearch")
@@ -45,7 +45,7 @@ def line(value: str) -> str:
     return " ".join(clean(value[:2_000]).split())[:300]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folder:
     """A working folder, with its path inside of the checkout, '' at the root."""
 

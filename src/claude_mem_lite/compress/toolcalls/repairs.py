@@ -3,7 +3,6 @@
 In doubt a step is no repair: a wrong fix is worse than none. Pure; called for every turn, and when a command fails."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.compress.toolcalls.edits import FileChange, is_manifest, merge
@@ -12,6 +11,7 @@ from claude_mem_lite.compress.toolcalls.steps import FileEdited, Ran, Step
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Memory
 from claude_mem_lite.text import overlap
+from claude_mem_lite.values import frozen
 
 AD_HOC = lazy(r"\s-[ce]\s|\s-$|<<|^\S*(?:bash|sh|zsh) -c\b")
 """Code typed for a single use."""
@@ -43,7 +43,7 @@ _RAN, _AND_EDITED = f"{_FIXED_BY}running ", " and editing "
 _RECORDED = lazy(rf"{_FIXED_BY}(editing \S.{{0,400}} and )?running (\S.{{0,300}}?)({_AND_EDITED}\S.{{0,400}})?\.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repair:
     """Work that fixed a failure."""
 

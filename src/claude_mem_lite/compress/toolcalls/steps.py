@@ -1,16 +1,17 @@
 """Steps of a turn, made from its tool calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from claude_mem_lite.compress.toolcalls import shell
 from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.compress.toolcalls.edits import FileChange
 from claude_mem_lite.compress.toolcalls.test_runners.test_run import TestRun
 from claude_mem_lite.compress.toolcalls.test_selection import Selection
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ran:
     """A command that was run."""
 
@@ -40,17 +41,17 @@ class Ran:
     """Commands of the line that reset files: `git stash`, `git checkout`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileEdited:
     change: FileChange
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opened:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Called:
     """A call of a foreign tool: of an MCP server, or unknown."""
 
@@ -58,7 +59,7 @@ class Called:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """An answer of the user to a question of the agent."""
 
@@ -68,7 +69,7 @@ class Answered:
     """The user wrote the answer instead of choosing an option."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Planned:
     """The whole to-do list."""
 
@@ -76,7 +77,7 @@ class Planned:
     done: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tracked:
     """One entry of a task list that is updated entry by entry; an update names only the id."""
 
@@ -85,14 +86,14 @@ class Tracked:
     is_open: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agreed:
     """A plan that the user agreed to."""
 
     plan: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delegated:
     """Task and answer of a sub-agent."""
 

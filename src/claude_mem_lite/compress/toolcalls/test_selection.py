@@ -6,10 +6,10 @@ import posixpath
 import shlex
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.compress.toolcalls import shell
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.values import frozen
 
 _GO = "go test"
 _CARGO = "cargo test"
@@ -42,7 +42,7 @@ _OTHERS_WITH_VALUE = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """The checks of one command."""
 

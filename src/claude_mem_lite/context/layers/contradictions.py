@@ -2,14 +2,15 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from claude_mem_lite.context.layers.layer import Item
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memory_links, retirements
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnnotatedMemory:
     """Memory with a note about other memories."""
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from claude_mem_lite.authors import received_note
 from claude_mem_lite.code.freshness.verdicts import Freshness
@@ -24,6 +24,7 @@ from claude_mem_lite.context.scoring import ALWAYS, AT_START, Score, passes, sco
 from claude_mem_lite.context.user_rules import MIN_RULE_CONFIDENCE
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, Tally
 from claude_mem_lite.store import memories, receipts
+from claude_mem_lite.values import frozen
 
 # Decisions are work too, but they keep holding and must not be missed.
 _ASIDES: tuple[Kind, ...] = ("project_fact", "goal", "note")
@@ -36,7 +37,7 @@ _WORTH_OF_LESSON, _WORTH_OF_DECISION = 0.08, 0.05
 _MAX_CANDIDATES = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _KnowledgeCandidate:
     memory: Memory
     score: Score

@@ -10,14 +10,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import Score
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """Candidate for a line of a layer, with its source (memory or session) and the reason."""
 
@@ -67,7 +67,7 @@ FADE = 0.8
 Find = Callable[[sqlite3.Connection, ContextRequest, Setting], list[Item]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """Named part of a context with its share of a budget of 2000 tokens."""
 
@@ -89,7 +89,7 @@ _SHARE_OF_TURNS = 0.3
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerCandidates:
     """Candidates of a layer, or the problem of the layer."""
 

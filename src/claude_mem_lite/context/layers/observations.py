@@ -32,6 +32,7 @@ from claude_mem_lite.models import MAX_MEMORIES_PER_TURN, WORK_KINDS, Kind, Memo
 from claude_mem_lite.search_values import Filters
 from claude_mem_lite.store import memories, memory_links
 from claude_mem_lite.store.branches import is_hidden
+from claude_mem_lite.values import frozen
 
 _KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
 # More than are shown: decisions among them may appear in another layer.
@@ -90,7 +91,7 @@ class _SimilarWork(NamedTuple):
         return self.score / self.best
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _WorkCandidate:
     memory: Memory
     verdicts: Mapping[str, Freshness]

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from claude_mem_lite.compress.prose.markdown import sentences
@@ -15,6 +15,7 @@ from claude_mem_lite.context.scoring import is_stated
 from claude_mem_lite.context.similarity import StemmedText
 from claude_mem_lite.models import Memory, Session, SessionSummary, without_request
 from claude_mem_lite.store import memories, memory_links, memory_queries, tombstones
+from claude_mem_lite.values import frozen
 
 _SAME_SHARE, _MOSTLY_SAME_SHARE = 0.8, 0.6
 # "Decided to …" has one word more than the decision.
@@ -22,7 +23,7 @@ _REPEATED_SHARE = 0.7
 _MAX_STATED = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValidSession:
     """Session with a summary of the valid parts, and the memory ids of decisions by text."""
 

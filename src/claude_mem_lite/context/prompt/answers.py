@@ -5,7 +5,7 @@
 import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from claude_mem_lite.context.eligibility import Eligibility
 from claude_mem_lite.context.item_block import BlockItem
@@ -31,6 +31,7 @@ from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import one_line, overlap, tokens_of, within, words_among
+from claude_mem_lite.values import frozen
 
 MAX_LENGTH = 400
 """Maximum length of a question: a longer prompt gives a task, or pastes text, and asks in passing."""
@@ -84,7 +85,7 @@ _STATED = Floor(0.0, exception="it states the answer")
 _LABELS = {"turn": "earlier turn", "session": "earlier session"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerCandidate:
     """Hit of a question, with a reason if left out."""
 

@@ -31,9 +31,10 @@ from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, ReceiptItem, Tally
 from claude_mem_lite.search_values import Filters, ScoredMemory
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.store.index import fts
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CandidateMemory:
     """Memory with its score, and a reason if left out."""
 
@@ -99,7 +100,7 @@ _MAX_READ = 16
 _OF_A_WORD, _OF_ALL_WORDS = 0.4, 0.4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptContext:
     """Text for a prompt; without text, the reason for silence."""
 
@@ -110,7 +111,7 @@ class PromptContext:
     why_silent: str = ""
     asked: str = ""
     """Strength of the words of the prompt as a sum with its floor, for an explanation."""
-    floor: Floor = Floor(FLOOR)  # noqa: RUF009  frozen
+    floor: Floor = Floor(FLOOR)
     candidates: tuple[CandidateMemory, ...] = ()
     """Candidates, best first, also those left out, for an explanation."""
 

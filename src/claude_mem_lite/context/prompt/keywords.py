@@ -4,7 +4,7 @@ Synonyms come from the package and from the user's `<home>/synonyms.toml`."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from claude_mem_lite.config_loader import read_synonyms
 from claude_mem_lite.models import MAX_PROMPT_LENGTH, Memory
 from claude_mem_lite.safety.own_blocks import without_own_blocks
 from claude_mem_lite.text import query_words, stems
+from claude_mem_lite.values import frozen
 
 MAX_TERMS = 10
 _MAX_MATCHED = 48
@@ -54,7 +55,7 @@ Synonyms = Mapping[str, tuple[str, ...]]
 _DEFAULTS = Path(__file__).with_name("synonyms.toml")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Keywords:
     """Keywords of a prompt."""
 

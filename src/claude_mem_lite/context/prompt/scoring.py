@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cached_property
 
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
+from claude_mem_lite.values import frozen
 
 FLOOR = 3.0
 """Minimum score of an injected memory."""
@@ -54,7 +55,7 @@ _NAMED_FILE = 8.0
 _DIGITS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match:
     """Evidence that a memory is about a prompt: shared words, weighted by similarity of meaning."""
 
@@ -126,7 +127,7 @@ class PromptScore:
         return f"score {self.total:g} = {' × '.join((evidence, *factors))}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Floor:
     """Minimum score of a memory for a prompt, as a product of named factors."""
 
@@ -154,7 +155,7 @@ class Floor:
         return f"{self.value:g}" + (f" = {product}" if self.factors else "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shared:
     """Words that a memory shares with a prompt, with the minimum."""
 

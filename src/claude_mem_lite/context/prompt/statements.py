@@ -6,7 +6,6 @@ and all that is asked of it. `docs/moments.md` has the rules."""
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.context.order import REPEATED
@@ -15,6 +14,7 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, Passage
 from claude_mem_lite.store import sessions
 from claude_mem_lite.text import STOPWORDS, one_line, query_words, tokens_of, within, words_among
+from claude_mem_lite.values import frozen
 
 NOT_STATED = "no sentence of it has the name and all that is asked of it"
 OUTDATED = "a later statement holds"
@@ -43,7 +43,7 @@ _MAX_READ = 12_000
 _MAX_EXCERPT = 400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedQuestion:
     """Question that names files, functions or commands."""
 
@@ -69,7 +69,7 @@ class NamedQuestion:
         return len(words_among(self.words, tokens_of(rest))) == len(self.words)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statement:
     """Sentence that answers a question, with what follows it, and who said it when."""
 

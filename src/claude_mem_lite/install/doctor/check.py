@@ -1,9 +1,9 @@
 """Result of one `doctor` check: name, state, finding and next step."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.values import frozen
 
 State = Literal["ok", "warn", "fail"]
 Name = Literal[
@@ -49,7 +49,7 @@ PREPARE = "run `claude-mem-lite plugin --prepare`"
 FIX = "run `claude-mem-lite doctor --fix`"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """Result of one check."""
 

@@ -5,7 +5,6 @@ Each fix is found and applied by itself, so that a failing fix does not stop the
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +20,12 @@ from claude_mem_lite.install.doctor.check import INSTALL, PREPARE, Name
 from claude_mem_lite.install.hook_config import hook_groups
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 _OTHERS, _OWNER = 0o077, 0o700
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DoctorFix:
     """One possible fix: description and action."""
 
@@ -34,7 +34,7 @@ class DoctorFix:
     do: Callable[[], object]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixResult:
     """Result of a fix; `failure` is empty after success."""
 
@@ -144,7 +144,7 @@ def _settings_fixes(home: Home, user_settings: Path, environment: Mapping[str, s
             yield DoctorFix("MCP server", description, partial(_update_server, home, where))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _HookSettings:
     """Settings that may hold hooks of this package."""
 

@@ -12,7 +12,6 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import claude_mem_lite
@@ -23,12 +22,13 @@ from claude_mem_lite.install import interpreter, settings_files
 from claude_mem_lite.install.doctor.check import INSTALL, Check
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import Home
+from claude_mem_lite.values import frozen
 
 OLDEST_SQLITE = (3, 35)
 OLDEST_PYTHON = (3, 11)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """Signs of one tool: folders in the user's home, and words in commands and names."""
 

@@ -5,7 +5,7 @@ pattern matches makes no claim."""
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from claude_mem_lite.knowledge.claims.claim_patterns import (
@@ -31,6 +31,7 @@ from claude_mem_lite.knowledge.claims.contradictions import (
 )
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import DENIALS, STOPWORDS, denies, share, share_of_both, words_of
+from claude_mem_lite.values import frozen
 
 Words = frozenset[str]
 
@@ -46,7 +47,7 @@ _MIN_SHARED_BY_RIVALS = 2
 _COLON_AFTER_DENIAL = lazy(r"(?i)\b(never|not|don't|avoid|stop)\s*:\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """Content of a sentence such as "keep config in YAML" or "use pnpm instead of npm for the website"."""
 

@@ -3,9 +3,9 @@
 A value outside the table excludes no other value, unless a sentence says "instead of" the value."""
 
 import re
-from dataclasses import dataclass
 
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.values import frozen
 
 FILLERS = frozenset(
     """the a an our your my this that these only always just please version instead now again ever any all plain simply
@@ -20,7 +20,7 @@ def _words(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExclusiveValues:
     """Names of which only one holds at a time."""
 

@@ -3,16 +3,16 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 Arm = Literal["control", "treated"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredArm:
     """Arm of a session, as decided once."""
 

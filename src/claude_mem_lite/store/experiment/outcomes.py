@@ -3,14 +3,15 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 
 from claude_mem_lite.store.experiment.arms import Arm
 from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionOutcome:
     """Outcome of an ended session; None is unknown."""
 
@@ -25,7 +26,7 @@ class SessionOutcome:
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArmOutcome:
     """Outcome of a session with its arm, and the share that chose the arm."""
 

@@ -8,9 +8,9 @@ import itertools
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 
 from claude_mem_lite.text import is_beginning
+from claude_mem_lite.values import frozen
 
 Fits = Callable[[Sequence[int]], set[int]]
 """Function that returns the rows of a list that match the filters."""
@@ -30,7 +30,7 @@ _SPARE_ROWS = 20
 _MIN_SCORE = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScoringLimits:
     """Limits of the work of a search."""
 
@@ -47,7 +47,7 @@ class ScoringLimits:
 SCORING_LIMITS = ScoringLimits()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordIndex:
     """An FTS5 table and the weights of its columns."""
 
@@ -69,7 +69,7 @@ class WordIndex:
         return int(_MAX_BESIDE * self.share) if self.is_hasty else _MAX_BESIDE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Term:
     phrase: str
     rows: int

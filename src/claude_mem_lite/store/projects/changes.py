@@ -9,7 +9,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -32,9 +31,10 @@ from claude_mem_lite.store.projects.rows import (
     unmerge_rows,
 )
 from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SplitPlan:
     """Plan of a split, from disk and database at the first execution of the command."""
 

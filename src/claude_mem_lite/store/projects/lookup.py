@@ -20,7 +20,7 @@ import os
 import shlex
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -34,6 +34,7 @@ from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store.projects import change_log
 from claude_mem_lite.store.projects.marks import current_id, is_known, marks, owner, put_former_id
 from claude_mem_lite.store.projects.rows import is_empty, listed_projects
+from claude_mem_lite.values import frozen
 
 _MAX_COMMITS = 50
 # Each lookup in the repository takes up to 0.1 ms.
@@ -133,7 +134,7 @@ def _exists_in(path: str, commits: list[str], git_folders: list[str]) -> bool:
     return repository.has_any(commits) is not False or folder_identity(repository.common) in git_folders
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Identity:
     """Project of a location."""
 

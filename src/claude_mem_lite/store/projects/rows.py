@@ -5,7 +5,6 @@ Owns `project_change_rows`: the rows that a change moved, with their former proj
 import json
 import os
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
@@ -14,6 +13,7 @@ from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, passages, vectors
 from claude_mem_lite.store.projects.marks import marks, put_former_id
 from claude_mem_lite.timestamps import text_to_time
+from claude_mem_lite.values import frozen
 
 if TYPE_CHECKING:
     from claude_mem_lite.responses.project import ListedProject
@@ -38,7 +38,7 @@ _IN_FOLDER = f"({_OF_GIT_FOLDER} or (folder = :folder and {_NOT_ELSEWHERE}))"
 _MAX_LISTED = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recorded:
     """Place where rows were recorded: a git folder at any path, or a folder."""
 

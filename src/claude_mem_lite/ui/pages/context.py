@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from claude_mem_lite.models import MAX_PROMPT_LENGTH
@@ -10,6 +9,7 @@ from claude_mem_lite.responses.context import ContextItem, ContextResponse, Omit
 from claude_mem_lite.text import counted
 from claude_mem_lite.ui.plots import WIDTH, Bar, budget_bar
 from claude_mem_lite.ui.templating import Asked, View, of_folder, render
+from claude_mem_lite.values import frozen
 
 _LARGEST_BUDGET = 100_000
 _MAX_LEFT_OUT = 200
@@ -17,7 +17,7 @@ _FRAME = "words around it"
 _FULL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Layer:
     """One layer with its tokens and its candidates, in the text and left out."""
 
@@ -38,7 +38,7 @@ class _Layer:
         return self.skipped
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Tried:
     """Prompt that the user tries, with the response of the worker."""
 

@@ -12,6 +12,7 @@ from claude_mem_lite.responses.records import SessionRecord, TimelineItem, TurnR
 from claude_mem_lite.ui import templating
 from claude_mem_lite.ui.repeated_text import beyond, title_and_more
 from claude_mem_lite.ui.templating import Asked, View, render, shortened
+from claude_mem_lite.values import frozen
 
 _TURNS_AT_ONCE = 50
 _ITEMS_AT_ONCE = 200
@@ -48,7 +49,7 @@ class _Turn:
         return len(self.memories) + (self.said is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Timeline:
     """Part of the turns of a session, and the address of the next part."""
 
@@ -58,7 +59,7 @@ class _Timeline:
     """The part is not the first one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Given:
     """Context that the session was given."""
 

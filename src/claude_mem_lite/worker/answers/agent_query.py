@@ -5,7 +5,6 @@ Every session has budgets; after them an answer lists ids only. docs/mcp.md has 
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.code.freshness.scanner import context_budget
@@ -42,6 +41,7 @@ from claude_mem_lite.store import receipts
 from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.session_context import IDS
 from claude_mem_lite.text import unframed
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.answers.in_flight import SessionInjections
 from claude_mem_lite.worker.answers.session_start import build_start
 from claude_mem_lite.worker.services import Services
@@ -65,7 +65,7 @@ _KNOWN_TOKENS = 100
 _CATEGORIES: dict[str, tuple[Kind, ...]] = {"guidance": GUIDANCE_KINDS, "work": WORK_KINDS, "help": HELP_KINDS}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionUsage:
     """Answers that a session got since its last compaction."""
 
@@ -87,7 +87,7 @@ def usage_of(known: SessionInjections) -> SessionUsage:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Querier:
     """Session that asks, with place, time and used budget."""
 
@@ -101,7 +101,7 @@ class Querier:
         return max(SESSION_TOKENS - self.had.tokens, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryAnswer:
     """Text of an answer with its receipt; no receipt when no memory was given."""
 

@@ -6,7 +6,6 @@ import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cached_property
 
 from claude_mem_lite.agents.adapters import adapted, is_foreign, takes_context
@@ -25,6 +24,7 @@ from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.payload import STORED_LIMIT, parse
 from claude_mem_lite.models import Event, JsonObject, Location, Memory
 from claude_mem_lite.store.branches import Hidden
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.services import Services
 
 WAY_BACK_S = 0.03
@@ -32,7 +32,7 @@ WAY_BACK_S = 0.03
 _TOOL = re.compile(rb'"tool_name"\s*:\s*("(?:[^"\\]|\\.){1,200}")')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookRequest:
     """Waiting hook; its time counts from the time in the name of the event."""
 
@@ -68,7 +68,7 @@ def settings(services: Services) -> Config | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawEvent:
     """Bytes of an event, as sent by the hook or as stored in the inbox."""
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.agents.adapters import NUMBERED_WITHIN_S, duplicate_within_s, identity
@@ -17,6 +17,7 @@ from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import HOOK_TRIGGERS, JsonObject, text
 from claude_mem_lite.store import session_context
 from claude_mem_lite.store.session_context import DeliveredAnswer
+from claude_mem_lite.values import frozen
 
 # A hook prints at once or not at all; the confirmation waits for the job thread, which may be busy for a while.
 _UNPRINTED_S = 5.0
@@ -25,7 +26,7 @@ _MAX_FILES = 5_000
 _MAX_SEEN = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionInjections:
     """Memories that a session knows at this moment."""
 
@@ -42,7 +43,7 @@ class SessionInjections:
         return max(budget_tokens - self.tokens, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _InFlight:
     session: str
     ids: frozenset[str]

@@ -2,11 +2,11 @@
 
 import sqlite3
 import threading
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import turns
+from claude_mem_lite.values import frozen
 
 PROMPTS_PER_QUESTION = 7
 MIN_BETWEEN = timedelta(minutes=5)
@@ -14,7 +14,7 @@ _ANY_PROMPT = "We keep commits small here."
 _MAX_SESSIONS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Claim:
     at: datetime
     count: int

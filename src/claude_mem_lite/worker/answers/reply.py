@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Event, HookTrigger, Location, Receipt, ReceiptItem
 from claude_mem_lite.store import receipts
 from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.answers.hook_request import HookRequest, LazyCheckoutView
 from claude_mem_lite.worker.answers.in_flight import SessionInjections
 from claude_mem_lite.worker.answers.session_arms import SessionRequest
@@ -27,7 +27,7 @@ MIN_LEFT_TO_ASK_S = 0.06
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookAnswer:
     """Built answer; without text the hook gets no reply."""
 

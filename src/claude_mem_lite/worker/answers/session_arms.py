@@ -4,7 +4,6 @@ A control session is given what the user pinned, and nothing else. docs/experime
 
 import sqlite3
 import threading
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.db.connection import atomic
@@ -12,6 +11,7 @@ from claude_mem_lite.experiment.arms import CONTROL, arm_of
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.experiment import arms
 from claude_mem_lite.store.experiment.arms import Arm, StoredArm
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.settings import SettingsSource
 from claude_mem_lite.worker.write_thread import WriteThread
 
@@ -25,7 +25,7 @@ _CONTINUED = ("resume", "compact")
 _MAX_SESSIONS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionRequest:
     """Session that is about to be answered."""
 

@@ -7,7 +7,6 @@ Hooks of every tool call arrive, so a call without an answer must cost next to n
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from claude_mem_lite.agents.claude_code import TOOL_EVENTS
 from claude_mem_lite.compress.toolcalls import shell
@@ -21,6 +20,7 @@ from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S, WORDS_OF_FAILURES
 from claude_mem_lite.models import Event, HookTrigger, ToolCall, text
 from claude_mem_lite.store import receipts
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.answers.hook_request import HookRequest, find_raw, read_event, settings, tool_of
 from claude_mem_lite.worker.answers.in_flight import SessionInjections
 from claude_mem_lite.worker.answers.reply import HookAnswer, ScoredCandidate, explain, reply_once
@@ -104,7 +104,7 @@ def _about_file(services: Services, call: "_Call") -> bytes | None:
     return reply
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Call:
     """Tool call of a waiting hook."""
 

@@ -28,6 +28,7 @@ from claude_mem_lite.store import memories, sessions, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.projects import lookup, marks
 from claude_mem_lite.text import one_line, within
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.api import transfer as lines
 from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
 from claude_mem_lite.worker.services import Services
@@ -109,7 +110,7 @@ class ResponseCounts:
         return ImportedRows(self.imported, self.known, self.forgotten, self.quarantined, self.redacted, projects)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CleanText:
     """Prompt or summary as stored, and the quarantined note in its place."""
 

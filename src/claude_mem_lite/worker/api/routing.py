@@ -10,7 +10,6 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, TypeGuard, TypeVar, get_origin
 from urllib.parse import parse_qs, unquote
@@ -20,6 +19,7 @@ from pydantic_core import to_json as json_bytes
 
 from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError
 from claude_mem_lite.responses.encoding import to_json
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.api.agent_gate import refuse_control
 from claude_mem_lite.worker.http.messages import HttpError, Request, Response
 from claude_mem_lite.worker.services import Services
@@ -32,7 +32,7 @@ CONFIG_LOOK_S = 1.0
 _building = threading.Lock()  # pydantic does not promise that two threads may build the same model
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class From:
     """Mark of a parameter provided by a function; the function declares its own parameters in the same way."""
 
@@ -46,7 +46,7 @@ class Body(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """Request that was matched with a route: values of path and query, and the worker that answers."""
 
@@ -57,7 +57,7 @@ class Call:
     query: Mapping[str, list[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Route:
     """Method, parts of the path, and the handler. A part in braces takes any text as a value of its name."""
 

@@ -7,7 +7,6 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import Annotated, cast
 
 from pydantic import AwareDatetime, Field
@@ -24,6 +23,7 @@ from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.store import memory_queries
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.projects import marks
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker import background
 from claude_mem_lite.worker.api.request_project import choose_project
 from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
@@ -127,7 +127,7 @@ def finish(services: Running) -> Finished:
     return Finished()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckedLine:
     """Line in the form in which it is stored."""
 

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from claude_mem_lite.values import frozen
 
 MAX_HEAD_BYTES = 64 * 1024
 MAX_BODY_BYTES = 1024 * 1024 * 1024
@@ -31,7 +33,7 @@ class HttpError(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """Request with its whole body. Names of headers are in lower case; path and query are still quoted."""
 
@@ -42,7 +44,7 @@ class Request:
     body: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Response:
     """Status and body; the body is JSON unless said otherwise."""
 

@@ -8,7 +8,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from claude_mem_lite.compress.model.turn_answer import TurnAnswer
@@ -20,6 +19,7 @@ from claude_mem_lite.providers import Usage
 from claude_mem_lite.store import model_calls
 from claude_mem_lite.store.model_calls import Outcome, Purpose
 from claude_mem_lite.timestamps import Clock
+from claude_mem_lite.values import frozen
 
 # Added to the timeout of a provider, which does not cover a slow name resolution.
 _GRACE_S = 90.0
@@ -27,7 +27,7 @@ Result = TurnAnswer | ModelError
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """Call under way. `note` gets the result in the job thread, unless the call was released."""
 
@@ -41,7 +41,7 @@ class Call:
     note: Callable[[Result], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ReceivedAnswer:
     call: Call
     result: Result

@@ -5,7 +5,6 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from claude_mem_lite.models import JsonObject, Session, SessionSummary
 from claude_mem_lite.providers import CallLimits, Provider, Usage
 from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.timestamps import Clock
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.models import spend_caps
 from claude_mem_lite.worker.models.call_pool import CallPool, Result
 
@@ -37,13 +37,13 @@ _SESSION = "doctor"
 """Session of probes, for the caps of a session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SummaryResult:
     """Summary of a session; `reason` says why a configured model did not write the summary."""
 
     summary: SessionSummary
     made_by: str = "rules"
-    usage: Usage = Usage()  # noqa: RUF009  frozen
+    usage: Usage = Usage()
     reason: str = ""
 
 

@@ -7,7 +7,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.paths import Home
 from claude_mem_lite.providers import Provider
 from claude_mem_lite.timestamps import Clock
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.models import on_demand, spend_caps
 from claude_mem_lite.worker.models.call_pool import CallPool, Result
 from claude_mem_lite.worker.models.circuit_breaker import CircuitBreaker
@@ -36,7 +36,7 @@ MakeProvider = Callable[[Config, Home, Mapping[str, str]], Provider | None]
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelState:
     """State of the model, for `status` and `doctor`; an empty `problem` means none."""
 

@@ -2,18 +2,18 @@
 
 import math
 import sqlite3
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from claude_mem_lite.config import Config
 from claude_mem_lite.providers import Usage, prices_of
 from claude_mem_lite.store import model_calls
+from claude_mem_lite.values import frozen
 
 # Sent with every question: the form of the answer, and the text that a client adds.
 _FORM_TOKENS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reached:
     """Cap that another call might exceed."""
 

@@ -4,7 +4,6 @@ Without a loss the cost is a comparison of two counters, and 1 ms for 1,000 tomb
 
 import logging
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.db import backup_files, change_counter, recovery_log
@@ -21,11 +20,12 @@ from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import model_calls, tombstones
 from claude_mem_lite.store.index import fts, passages
+from claude_mem_lite.values import frozen
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Databases:
     """Connections for writing to both databases."""
 

@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,6 +24,7 @@ from claude_mem_lite.store.projects import marks
 from claude_mem_lite.team.address import VARIABLE, load_address
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.timestamps import Clock
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.context_renderer import ContextRenderer
 from claude_mem_lite.worker.settings import SettingsSource
 from claude_mem_lite.worker.shutdown import Shutdown
@@ -53,7 +54,7 @@ def next_pause_s(last_s: float, code: str, limits: Limits, *, has_work: bool) ->
     return limits.team_min_pause_s if has_work else min(last_s * 2, limits.team_max_pause_s)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncState:
     """Result of the last synchronisation of this worker."""
 

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError
@@ -18,13 +18,14 @@ from claude_mem_lite.team.seal import Seal, load_seal
 from claude_mem_lite.team.server import Server
 from claude_mem_lite.team.sync import open_seal
 from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.team.membership import address_of, greeting_of, key_of
 
 _MAX_PARKED = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Login:
     """Result of a login to the server."""
 

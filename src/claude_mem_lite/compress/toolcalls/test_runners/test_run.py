@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.values import frozen
 
 _MAX_FAILURES = 12
 _MAX_ERROR_LENGTH = 240
@@ -13,13 +13,13 @@ _COMPARED = lazy(r"(?im)^[ \t]*(expected|received|actual|got|but was)\b *[^:\n]{
 _REMARK = lazy(r"\s*// Object\.is equality|\s*// deep equality")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailedTest:
     name: str
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TestRun:
     """One run; `what` is the counted thing (go counts packages unless verbose)."""
 
