@@ -5,11 +5,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CLAUDE_CODE_VERSION := 2.1.325
 CODEX_VERSION := 0.166.0
+COPILOT_VERSION := 1.0.102
 GEMINI_CLI_VERSION := 0.61.0
+OPENCODE_VERSION := 1.18.33
 AXE_VERSION := 4.14.0
 CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
 CODEX := .e2e/codex/.codex-$(CODEX_VERSION)
+COPILOT := .e2e/copilot/.copilot-$(COPILOT_VERSION)
 GEMINI := .e2e/gemini/.gemini-cli-$(GEMINI_CLI_VERSION)
+OPENCODE := .e2e/opencode/.opencode-$(OPENCODE_VERSION)
 AXE := .e2e/axe/.axe-$(AXE_VERSION)
 BROWSER := .e2e/.chromium
 NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
@@ -29,7 +33,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-e2e: $(READY) $(CLIENT) $(CODEX) $(GEMINI) $(AXE) $(BROWSER)
+e2e: $(READY) $(CLIENT) $(CODEX) $(COPILOT) $(GEMINI) $(OPENCODE) $(AXE) $(BROWSER)
 	$(BIN)/python -m pytest -m e2e tests/e2e -n auto --dist loadfile
 
 # The built wheel, run by uvx, pipx and pip with every Python that is found: some minutes.
@@ -90,12 +94,26 @@ $(CODEX):
 	@$(NPM_INSTALL) --prefix .e2e/codex @openai/codex@$(CODEX_VERSION)
 	@touch $(CODEX)
 
+$(COPILOT):
+	@command -v npm >/dev/null || { echo "make e2e runs the real Copilot CLI and needs npm (Node.js 20 or newer) to install it"; exit 1; }
+	@echo "Installing Copilot CLI $(COPILOT_VERSION) into .e2e/copilot (about 190 MB, once) …"
+	@rm -rf .e2e/copilot && mkdir -p .e2e/copilot
+	@$(NPM_INSTALL) --prefix .e2e/copilot @github/copilot@$(COPILOT_VERSION)
+	@touch $(COPILOT)
+
 $(GEMINI):
 	@command -v npm >/dev/null || { echo "make e2e runs the real Gemini CLI and needs npm (Node.js 20 or newer) to install it"; exit 1; }
 	@echo "Installing Gemini CLI $(GEMINI_CLI_VERSION) into .e2e/gemini (about 100 MB, once) …"
 	@rm -rf .e2e/gemini && mkdir -p .e2e/gemini
 	@$(NPM_INSTALL) --prefix .e2e/gemini @google/gemini-cli@$(GEMINI_CLI_VERSION)
 	@touch $(GEMINI)
+
+$(OPENCODE):
+	@command -v npm >/dev/null || { echo "make e2e runs the real OpenCode and needs npm (Node.js 18 or newer) to install it"; exit 1; }
+	@echo "Installing OpenCode $(OPENCODE_VERSION) into .e2e/opencode (about 350 MB, once) …"
+	@rm -rf .e2e/opencode && mkdir -p .e2e/opencode
+	@$(NPM_INSTALL) --prefix .e2e/opencode opencode-ai@$(OPENCODE_VERSION)
+	@touch $(OPENCODE)
 
 $(AXE):
 	@command -v npm >/dev/null || { echo "make e2e looks at pages with axe-core and needs npm (Node.js 18 or newer) to install it"; exit 1; }

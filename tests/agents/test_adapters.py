@@ -1,7 +1,7 @@
 """Tests of `agents/adapters.py`, `agents/codex.py`, `agents/copilot.py`, `agents/cursor.py` and
 `agents/payload_builders.py`: by tables of what each agent sends and of the answers it takes.
 
-Payloads of Codex CLI 0.166 and Gemini CLI 0.61 were recorded from runs; those of Cursor and Copilot CLI follow their
+Payloads of Codex CLI 0.166, Copilot CLI 1.0.102 and Gemini CLI 0.61 were recorded from runs; those of Cursor follow its
 documentation."""
 
 import json
@@ -212,8 +212,9 @@ def test_the_hook_knows_who_does_not_take_what_was_written_for_claude_code() -> 
         ("cursor", "UserPromptSubmit", None),
         ("cursor", "PostToolUseFailure", None),
         ("copilot", "SessionStart", {"additionalContext": "told"}),
-        ("copilot", "UserPromptSubmit", None),
-        ("copilot", "PostToolUse", None),
+        ("copilot", "UserPromptSubmit", {"additionalContext": "told"}),
+        ("copilot", "PostToolUse", {"additionalContext": "told"}),
+        ("copilot", "PostToolUseFailure", {"additionalContext": "told"}),
     ],
 )
 def test_each_agent_is_answered_in_its_own_form_or_not_at_all(agent: str, event: str, printed: object) -> None:

@@ -1,5 +1,7 @@
-"""Drives the real Codex CLI and Gemini CLI as programs: one prompt a process, against a fake of their API."""
+"""Drives the real Codex CLI, Copilot CLI, Gemini CLI and OpenCode as programs: one prompt a process, against a fake of
+their API."""
 
+import json
 import os
 import subprocess
 from collections.abc import Mapping
@@ -9,7 +11,7 @@ from pathlib import Path
 from tests.e2e.client import PROJECT, RUN_TIMEOUT_S
 from tests.e2e.fake_agent_apis import FakeAgentApi
 
-MODELS = {"codex": "gpt-5.5", "gemini": "gemini-2.5-flash"}
+MODELS = {"codex": "gpt-5.5", "copilot": "fake", "gemini": "gemini-2.5-flash", "opencode": "fake/fake"}
 
 
 def find_program(agent: str) -> Path:
@@ -33,7 +35,22 @@ def agent_environment(home: Path, api: FakeAgentApi) -> dict[str, str]:
         "GEMINI_API_KEY": "not-a-key",
         "GOOGLE_GEMINI_BASE_URL": api.url,
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_BASE_URL": f"{api.url}/v1",
+        "COPILOT_MODEL": MODELS["copilot"],
+        "OPENCODE_CONFIG_CONTENT": json.dumps(_opencode_settings(api.url)),
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
     }
+
+
+def _opencode_settings(url: str) -> dict[str, object]:
+    options = {"baseURL": f"{url}/v1", "apiKey": "not-a-key"}
+    limits = {"context": 200_000, "output": 8_000}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"fake": {"limit": limits}}}
+    return {"model": MODELS["opencode"], "enabled_providers": ["fake"], "provider": {"fake": provider}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +77,10 @@ class AgentClient:
     def _options(self) -> list[str]:
         if self.agent == "gemini":
             return ["--yolo", "--model", MODELS["gemini"], "--prompt"]
+        if self.agent == "copilot":
+            return ["--allow-all-tools", "--prompt"]
+        if self.agent == "opencode":
+            return ["run", "--auto"]
         provider = f'{{name="fake", base_url="{self.api_url}/v1", wire_api="responses", env_key="FAKE_API_KEY"}}'
         settings = (f'model="{MODELS["codex"]}"', 'model_provider="fake"', f"model_providers.fake={provider}")
         chosen = [word for setting in settings for word in ("-c", setting)]

@@ -1,6 +1,6 @@
-"""The model APIs of Codex CLI and Gemini CLI on loopback, answering by the scripts of a test.
+"""The model APIs of Codex CLI, Copilot CLI, Gemini CLI and OpenCode on loopback, answering by the scripts of a test.
 
-Both clients send the whole conversation with every request: the results of tools that stand behind the last prompt say
+All clients send the whole conversation with every request: the results of tools that stand behind the last prompt say
 which step of its script is due."""
 
 import json
@@ -27,7 +27,7 @@ class Script:
 
 @dataclass(slots=True)
 class FakeAgentApi:
-    """The server of both APIs, its scripts and what it was asked. Open with `with`."""
+    """The server of these APIs, its scripts and what it was asked. Open with `with`."""
 
     scripts: list[Script] = field(default_factory=list)
     requests: list[Json] = field(default_factory=list)
@@ -71,6 +71,11 @@ def _last_prompt(body: Json) -> tuple[str, int]:
             prompt, results = _texts(item.get("content")), 0
         elif str(item.get("type")).endswith("_call_output"):
             results += 1
+    for message in body.get("messages", []):  # Copilot and OpenCode
+        if message.get("role") == "user":
+            prompt, results = _texts(message.get("content")), 0
+        elif message.get("role") == "tool":
+            results += 1
     for message in body.get("contents", []):  # Gemini
         parts = message.get("parts", [])
         found = [part for part in parts if "functionResponse" in part]
@@ -105,6 +110,25 @@ def _codex_call(use: ToolUse, call_id: str) -> Json:
     return {"type": "function_call", "name": use.tool, "call_id": call_id, "arguments": json.dumps(use.input)}
 
 
+def _chunks(step: Step, number: int) -> Iterator[Json]:
+    """The chunks of one answer of the Chat Completions API."""
+    calls = [
+        {
+            "index": at,
+            "id": f"call_{number}_{at}",
+            "type": "function",
+            "function": {"name": use.tool, "arguments": json.dumps(use.input)},
+        }
+        for at, use in enumerate(step.uses)
+    ]
+    said: Json = {"role": "assistant", "content": step.text or None} | ({"tool_calls": calls} if calls else {})
+    head = {"id": f"chat_{number}", "object": "chat.completion.chunk", "created": 1, "model": "fake"}
+    yield {**head, "choices": [{"index": 0, "delta": said, "finish_reason": None}]}
+    reason = "tool_calls" if calls else "stop"
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
+
+
 def _candidates(step: Step) -> Json:
     """One answer of the Gemini API, whole."""
     parts: list[Json] = [{"functionCall": {"name": use.tool, "args": use.input}} for use in step.uses]
@@ -126,6 +150,10 @@ def _handler(api: FakeAgentApi) -> type[BaseHTTPRequestHandler]:
             if self.path.endswith("/responses"):
                 events = _responses(api.step(body), len(api.requests))
                 lines = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+                self._answer("".join(lines).encode(), "text/event-stream")
+            elif self.path.endswith("/chat/completions"):
+                chunks = _chunks(api.step(body), len(api.requests))
+                lines = (f"data: {chunk}\n\n" for chunk in (*map(json.dumps, chunks), "[DONE]"))
                 self._answer("".join(lines).encode(), "text/event-stream")
             elif ":streamGenerateContent" in self.path:
                 self._answer(f"data: {json.dumps(_candidates(api.step(body)))}\n\n".encode(), "text/event-stream")

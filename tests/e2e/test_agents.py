@@ -1,4 +1,4 @@
-"""Codex CLI and Gemini CLI, the real ones: what they do is captured, and what is known is given to them."""
+"""Codex CLI, Copilot CLI and Gemini CLI, the real ones: their work is captured, and what is known is given to them."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.e2e.product import Product
 from tests.support import live_files
 from tests.support.running import cannot
 
-AGENTS = ("codex", "gemini")
+AGENTS = ("codex", "copilot", "gemini")
 PATCH = "*** Begin Patch\n*** Add File: tax.py\n+def rate(country):\n+    return 19\n*** End Patch\n"
 ASKED = "Decide on the tax rate and write it down"
 SAID = "Decided to keep tax rates as whole per cent, because the ledger rounds to cents. The rate is in tax.py now."
@@ -53,20 +53,23 @@ def installed(agent: AgentClient) -> Iterator[Product]:
 
 def work(agent: AgentClient, repo: Path) -> tuple[Step, ...]:
     """What the model does: a command that goes well, one that fails, a new file, closing words."""
+    content, path = "def rate(country):\n    return 19\n", str(repo / "tax.py")
+    write = {
+        "codex": use("apply_patch", patch=PATCH),
+        "copilot": use("create", path=path, file_text=content),
+        "gemini": use("write_file", file_path=path, content=content),
+        "opencode": use("write", filePath=path, content=content),
+    }[agent.agent]
+    return run(agent, "echo looked"), run(agent, "python3 -m no_such_module_here"), write, say(SAID)
+
+
+def run(agent: AgentClient, command: str) -> Step:
+    """A command, by the tool of the agent."""
     if agent.agent == "codex":
-        return (
-            use("exec_command", cmd="echo looked"),
-            use("exec_command", cmd="python3 -m no_such_module_here"),
-            use("apply_patch", patch=PATCH),
-            say(SAID),
-        )
-    content = "def rate(country):\n    return 19\n"
-    return (
-        use("run_shell_command", command="echo looked"),
-        use("run_shell_command", command="python3 -m no_such_module_here"),
-        use("write_file", file_path=str(repo / "tax.py"), content=content),
-        say(SAID),
-    )
+        return use("exec_command", cmd=command)
+    if agent.agent == "gemini":
+        return use("run_shell_command", command=command)
+    return use("bash", command=command, description="run it")
 
 
 def test_a_session_is_captured_and_the_next_one_is_given_its_memories(
@@ -108,10 +111,7 @@ def test_the_tools_for_asking_and_the_skill_are_found(
     agent: AgentClient, agent_api: FakeAgentApi, installed: Product, repo: Path
 ) -> None:
     # Time enough for the server to come up: on a busy machine requests go out before it did.
-    pause = (
-        use("exec_command", cmd="sleep 1") if agent.agent == "codex" else use("run_shell_command", command="sleep 1")
-    )
-    agent_api.script("hello", *[pause] * 30, say("Hello."), as_soon_as="memory_search")
+    agent_api.script("hello", *[run(agent, "sleep 1")] * 30, say("Hello."), as_soon_as="memory_search")
     agent.run("hello", repo)
     request = json.dumps(agent_api.requests)
     assert "Long-term memory of earlier sessions" in request

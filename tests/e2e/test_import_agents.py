@@ -1,4 +1,4 @@
-"""Sessions that the real Claude Code, Codex CLI and Gemini CLI stored, imported into one home."""
+"""Sessions that the real clients of all agents stored, imported into one home."""
 
 import json
 import os
@@ -15,6 +15,8 @@ from tests.e2e.product import Product
 from tests.e2e.test_agents import AGENTS, ASKED, GEMINI_SETTINGS, SAID, work
 from tests.support.running import cannot
 
+STORING = (*AGENTS, "opencode")
+"""OpenCode runs no hooks of ours."""
 LONG_AGO_S = 1_700_000_000
 
 
@@ -62,17 +64,17 @@ def test_sessions_of_all_clients_are_imported_into_one_memory(
 ) -> None:
     api.script(ASKED, use("Write", file_path=str(repo / "claude.py"), content="RATE = 19\n"), say(SAID))
     client.run(ASKED, repo)
-    for name in AGENTS:
+    for name in STORING:
         do_work(name, agent_api, home, repo)
 
     first, again = imported(product), imported(product)
 
-    assert first["files"] == {"claude-code": 1, "codex": 1, "gemini": 1}
-    assert (first["sessions"], first["turns"], first["unused"]) == (3, 3, [])
-    assert (again["turns"], again["known"]) == (0, 3)
-    assert reasons(again) == ["already known"] * 3
+    assert first["files"] == dict.fromkeys(("claude-code", *STORING), 1)
+    assert (first["sessions"], first["turns"], first["unused"]) == (5, 5, [])
+    assert (again["turns"], again["known"]) == (0, 5)
+    assert reasons(again) == ["already known"] * 5
     sessions = {str(one["id"]) for one in product.sessions(repo)}
-    assert len(sessions) == 3
+    assert len(sessions) == 5
     assert {str(product.session(repo, session)["summary"]) for session in sessions} != {""}
     found = json.dumps(product.memories(repo))
     assert "whole per cent" in found

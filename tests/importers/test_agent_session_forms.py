@@ -18,6 +18,7 @@ from tests.support import agent_files as made
 from tests.support.past_sessions import Json
 
 OTHER = "/home/dev/other"
+GUIDANCE = "Additional guidance from postToolUse hooks:\n"
 
 
 def codex(folder: Path, *lines: Json) -> Path:
@@ -91,6 +92,26 @@ def test_a_step_of_copilot_with_tools_to_come_does_not_end_the_turn(tmp_path: Pa
     step = made.copilot_line(2, "assistant.turn_end", turnId="0")
     lines = [*made.copilot_session()[:3], step]
     assert read(made.write_lines(tmp_path / "events.jsonl", lines), SOON) == ([], 1)
+
+
+def test_a_sub_agents_prompt_of_copilot_is_nobodys_and_its_calls_are_its_own(tmp_path: Path) -> None:
+    asked = made.copilot_line(2, "user.message", content="look around", source="agent-p1")
+    calls = made.copilot_call(3, "bash", {"command": "echo sub"}, "sub\n<shellId: 0 completed with exit code 0>")
+    lines = [{**line, "agentId": "sub-1"} for line in (asked, *calls)]
+    ((turn,), _) = read(copilot(tmp_path, *lines))
+    assert kinds(turn).count("UserPromptSubmit") == 1
+    agents = [event.payload.get("agent_id") for event in turn.events if "tool_name" in event.payload]
+    assert agents == ["sub-1", None, None]
+
+
+@pytest.mark.parametrize(
+    "given", ["", '\n\nTool "bash" succeeded. Additional guidance from postToolUse hooks:\nknown: old']
+)
+def test_guidance_of_hooks_is_no_output_of_a_command_of_copilot(tmp_path: Path, given: str) -> None:
+    shown = f"no such file\n<shellId: 4 completed with exit code 2>{given}"
+    ((turn,), _) = read(copilot(tmp_path, *made.copilot_call(2, "bash", {"command": "cat none"}, shown)))
+    failures = [event.payload["error"] for event in turn.events if "error" in event.payload]
+    assert failures == ["Exit code 2\nno such file"] * 2
 
 
 def test_an_aborted_turn_of_copilot_is_over_without_a_closing_message(tmp_path: Path) -> None:
@@ -174,6 +195,42 @@ def test_messages_of_opencode_are_in_the_order_of_time_whatever_their_names(tmp_
     turns, _ = read(path)
     prompts = [event.payload["prompt"] for turn in turns for event in turn.events if "prompt" in event.payload]
     assert prompts == ["decide on the rates", "and now"]
+
+
+def test_a_compaction_of_opencode_closes_no_turn(tmp_path: Path) -> None:
+    path = session_of("opencode", tmp_path)
+    storage = path.parent.parent.parent
+    asked: Json = {"id": "msg_3", "role": "user", "time": {"created": made.millis(5)}}
+    summary: Json = {"id": "msg_4", "role": "assistant", "summary": True, "finish": "stop", "mode": "compaction"}
+    made.write_json(storage / "message" / "ses_o1" / "msg_3.json", asked)
+    made.write_json(storage / "part" / "msg_3" / "prt_6.json", {"type": "compaction", "auto": True})
+    made.write_json(storage / "message" / "ses_o1" / "msg_4.json", {**summary, "time": {"created": made.millis(6)}})
+    made.write_json(storage / "part" / "msg_4" / "prt_7.json", {"type": "text", "text": "All in short."})
+    ((turn,), _) = read(path)
+    assert kinds(turn).count("PreCompact") == 1
+    assert turn.events[-2].payload["last_assistant_message"] == made.SAID
+
+
+@pytest.mark.parametrize(
+    ("stored", "typed"),
+    [
+        ('"decide on the rates"', "decide on the rates"),
+        (r'"use the \"whole\" ones"', 'use the "whole" ones'),
+        ('"whole" or "half"', '"whole" or "half"'),
+        ('"', '"'),
+    ],
+)
+def test_the_quotes_that_opencode_puts_around_an_argument_are_not_typed(
+    tmp_path: Path, stored: str, typed: str
+) -> None:
+    ((turn,), _) = read(changed_opencode(tmp_path, "part/msg_1/prt_1.json", text=stored))
+    assert turn.events[1].payload["prompt"] == typed
+
+
+def test_a_database_of_opencode_may_have_the_name_of_a_channel(tmp_path: Path) -> None:
+    path = made.opencode_database(tmp_path)
+    channel = path.rename(path.with_name("opencode-dev.db"))
+    assert [one.path for one in discover([tmp_path], AGENTS, {}, []).transcripts] == [channel]
 
 
 def state(status: str, given: Json, **more: Json) -> Json:

@@ -106,7 +106,7 @@ def copilot_session(session: str = "p1") -> list[Json]:
         copilot_line(0, "session.start", sessionId=session, startTime=stamp(0), context={"cwd": CWD, "branch": "main"}),
         copilot_line(1, "user.message", content="decide on the rates", transformedContent="<x>decide on the rates</x>"),
         copilot_line(2, "assistant.message", content="", toolRequests=[{"toolCallId": "call-3"}]),
-        *copilot_call(3, "bash", {"command": "cat none"}, "no such file\n<exited with exit code 2>"),
+        *copilot_call(3, "bash", {"command": "cat none"}, "no such file\n<shellId: 0 completed with exit code 2>"),
         *copilot_call(5, "create", {"path": f"{CWD}/a.py", "file_text": "A = 1\n"}, "Created."),
         copilot_line(7, "assistant.message", content=SAID, toolRequests=[]),
         copilot_line(7, "assistant.turn_end", turnId="1"),

@@ -4,16 +4,15 @@ Its hooks do not report exit codes. The transcript has the exit code before the 
 is read."""
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from claude_mem_lite.agents import payload_builders
+from claude_mem_lite.agents.transcript_end import last_lines
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, text
 
 TRIGGERS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
-_MAX_OF_TRANSCRIPT = 512 * 1024
 _MAX_FILES = 500
 """Maximum per patch: each file is an event of its own, and a patch with more files was made by a program."""
 _HEADER = lazy(r"\*\*\* (Add|Update|Delete) File: (.+)")
@@ -49,7 +48,7 @@ def _exit_code(transcript: str, call: str) -> int:
     """Return the exit code of a command from the end of the session's transcript; 0 if unknown."""
     if not transcript or not call:
         return 0
-    for line in reversed(_last_lines(transcript)):
+    for line in reversed(last_lines(transcript)):
         if b"exit_code" in line and call.encode() in line:
             try:
                 item = json.loads(line)["payload"]["item"]
@@ -58,20 +57,6 @@ def _exit_code(transcript: str, call: str) -> int:
             except (ValueError, LookupError, TypeError, RecursionError):
                 continue
     return 0
-
-
-def _last_lines(path: str) -> list[bytes]:
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return []
-    try:
-        size = os.fstat(handle).st_size
-        return os.pread(handle, _MAX_OF_TRANSCRIPT, max(size - _MAX_OF_TRANSCRIPT, 0)).split(b"\n")
-    except OSError:
-        return []
-    finally:
-        os.close(handle)
 
 
 def _patched(payload: JsonObject, patch: str) -> Iterator[JsonObject]:

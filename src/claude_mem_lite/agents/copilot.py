@@ -1,11 +1,27 @@
-"""Copilot CLI, by its documentation: Claude Code's event names, similar payloads, own tools."""
+"""Copilot CLI 1.0: Claude Code's event names, similar payloads, own tools.
+
+Its hook at the end of a turn does not report the closing message. The log of the session has it a moment later, so the
+end of the log is read."""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from datetime import datetime
 
 from claude_mem_lite.agents import payload_builders
+from claude_mem_lite.agents.transcript_end import last_lines
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, text
 
-TRIGGERS = ("SessionStart", "PostToolUseFailure")
-"""Copilot drops the answers of prompt hooks and of hooks after successful calls."""
+TRIGGERS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
+_MAX_WAIT_S = 0.5
+"""The log was there within 0.15 s on a busy machine: Copilot collects its lines before it writes them."""
+_WAIT_STEP_S = 0.02
+_EXIT = lazy(r"\n?<[^<>\n]{1,80} with exit code (\d{1,9})>\s*\Z")
 _PATHS = ("path", "file_path", "filePath")
+_OF_SUBAGENT = {"SessionStart": "SubagentStart", "UserPromptSubmit": "SubagentPrompt", "Stop": "SubagentEnd"}
+"""Names that no step takes for an event of the session; SubagentStop follows."""
 _SAME = {
     "bash": "Bash",
     "create": "Write",
@@ -35,13 +51,19 @@ def answer(_event: str, context: str) -> JsonObject:
 
 def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
     """Return a Copilot CLI payload in Claude Code's form."""
+    # A sub-agent reports as a session of its own, with a model's words as its prompt.
+    parent = text(payload.get("parent_agent_id"))
     adapted = {
         **payload,
-        "hook_event_name": event,
-        "session_id": payload_builders.first_text(payload, "session_id", "sessionId"),
+        "hook_event_name": _OF_SUBAGENT.get(event, event) if parent else event,
+        "session_id": parent or payload_builders.first_text(payload, "session_id", "sessionId"),
     }
+    if parent and event in _OF_SUBAGENT:
+        return (adapted,)
     if event == "SessionStart" and text(payload.get("source")) == "new":
         adapted["source"] = "startup"
+    elif event == "Stop" and (said := _closing_message(payload)):
+        adapted["last_assistant_message"] = said
     elif event == "SubagentStop":
         adapted["agent_type"] = (
             payload_builders.first_text(payload, "agent_name", "agentName", "agent_type") or "subagent"
@@ -80,6 +102,44 @@ def _tool(event: str, payload: JsonObject) -> JsonObject:
 
 def _ended(shown: str) -> tuple[str, int]:
     """Return output and exit code of a command; Copilot appends the code to the output."""
-    output, mark, code = shown.rpartition("<exited with exit code ")
-    number = code.strip().removesuffix(">")
-    return (output.rstrip("\n"), int(number)) if mark and number.isdecimal() and len(number) < 10 else (shown, 0)
+    ended = _EXIT.search(shown)
+    return (shown[: ended.start()], int(ended[1])) if ended else (shown, 0)
+
+
+def _closing_message(payload: JsonObject) -> str:
+    """Return the last words of a turn from the log of the session; '' if the log does not have them in time."""
+    path, stop = text(payload.get("transcript_path")), _milliseconds(text(payload.get("timestamp")))
+    if not stop or not os.path.isdir(os.path.dirname(path)):
+        return ""
+    until = time.monotonic() + _MAX_WAIT_S
+    while (said := _said_before(stop, last_lines(path))) is None:
+        if time.monotonic() > until:
+            return ""
+        time.sleep(_WAIT_STEP_S)
+    return said
+
+
+def _said_before(stop: int, lines: Sequence[bytes]) -> str | None:
+    """Return the closing message of the turn with this stop; None if the stop is not in the log yet."""
+    number = str(stop).encode()
+    at = next((at for at, line in enumerate(lines) if b'"agentStop"' in line and number in line), None)
+    if at is None:
+        return None
+    for line in reversed(lines[:at]):
+        try:
+            entry = payload_builders.fields(json.loads(line))
+        except (ValueError, RecursionError):
+            continue
+        data = payload_builders.fields(entry.get("data"))
+        if entry.get("type") == "user.message":
+            break
+        if entry.get("type") == "assistant.message" and not data.get("parentToolCallId"):
+            return "" if data.get("toolRequests") else text(data.get("content")).strip()
+    return ""
+
+
+def _milliseconds(stamp: str) -> int:
+    try:
+        return round(datetime.fromisoformat(stamp).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        return 0

@@ -6,11 +6,15 @@ from dataclasses import replace
 from claude_mem_lite.agents import copilot, payload_builders
 from claude_mem_lite.importers.agent_session import AgentSession, AgentStep, StepKind, captured
 from claude_mem_lite.importers.transcript_entries import time_ns, without_injected, word
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, text
 
 AGENT = "copilot"
 _REFUSED = ("denied", "rejected")
 """Codes of calls that the user or a rule stopped: the tool never ran."""
+
+_GUIDANCE = "Additional guidance from postToolUse hooks:\n"
+_HEAD_OF_GUIDANCE = lazy(r'\n\nTool "[^"\n]*" succeeded\. \Z')
 
 
 def is_head(line: JsonObject) -> bool:
@@ -37,12 +41,15 @@ def steps(lines: Iterable[JsonObject], session: AgentSession) -> Iterator[AgentS
         log.at_ns = max(time_ns(text(line.get("timestamp"))), log.at_ns)
         if log.at_ns:
             id_ = word(line.get("id")) or f"{session.id}:{number}"
+            log.agent = word(line.get("agentId"))
             yield from log.read(id_, text(line.get("type")), payload_builders.fields(line.get("data")))
 
 
 class _Log:
     def __init__(self, session: AgentSession) -> None:
         self.at_ns = session.began_ns
+        self.agent = ""
+        """Sub-agent of the current line; '' for the main agent."""
         self._session = session
         self._cwd = session.cwd
         self._pending: dict[str, JsonObject] = {}
@@ -82,6 +89,7 @@ class _Log:
         result, error = payload_builders.fields(data.get("result")), payload_builders.fields(data.get("error"))
         if text(error.get("code")) in _REFUSED:
             return
+        shown = _without_guidance(payload_builders.first_text(result, "content", "detailedContent"))
         is_failed = data.get("success") is False
         payload: JsonObject = {
             "session_id": self._session.id,
@@ -91,13 +99,20 @@ class _Log:
             "tool_input": call.get("arguments"),
             "tool_result": {
                 "result_type": "failure" if is_failed else "success",
-                "text_result_for_llm": payload_builders.first_text(result, "content", "detailedContent"),
+                "text_result_for_llm": shown,
             },
             "error": text(error.get("message")),
+            **({"agent_id": self.agent} if self.agent else {}),
         }
         calls = captured([_without_result(call) for call in copilot.adapt("PostToolUse", payload)])
         if calls:
             yield replace(self._step("tool", id_), calls=calls)
+
+
+def _without_guidance(content: str) -> str:
+    """Return a result without what hooks added to it: nobody's output, and often an older memory."""
+    output, mark, _ = content.rpartition(_GUIDANCE)
+    return _HEAD_OF_GUIDANCE.sub("", output) if mark else content
 
 
 def _without_result(call: JsonObject) -> JsonObject:

@@ -24,7 +24,7 @@ from claude_mem_lite.importers.transcripts import (
 from claude_mem_lite.values import frozen
 
 AGENTS = (CLAUDE_CODE, *IMPORTED)
-IMPORTABLE = (*SUFFIXES, ".json", opencode_session.DATABASE)
+IMPORTABLE = (*SUFFIXES, ".json", "opencode.db")
 OTHER_FORMAT, NO_TURNS, OTHER_AGENT = "in another format", "without turns", "of an agent that --agent leaves out"
 
 
@@ -81,7 +81,7 @@ def discover(
     for transcript in claude:
         session = _session_of(transcript.path) if paths else None
         if session:
-            _take(found, transcript.path, session, agents)
+            _take(found, transcript.path, session, agents, transcript.size_bytes)
         elif CLAUDE_CODE in agents:
             found.transcripts.append(transcript)
         else:
@@ -99,35 +99,32 @@ def why_empty(transcript: Transcript) -> str:
 
 
 def _take_file(found: Discovery, path: Path, agents: Sequence[str], problems: list[TranscriptProblem]) -> None:
-    if path.name == opencode_session.DATABASE:
+    if opencode_session.is_database(path):
         try:
             stored = opencode_session.sessions_in(path)
         except (OSError, sqlite3.Error) as error:
             problems.append(TranscriptProblem(path, 0, f"cannot be read: {error}", "file"))
             stored = []
         for number, one in enumerate(stored):
-            _take(found, path, one, agents, counts_size=number == 0)
+            _take(found, path, one, agents, 0 if number else opencode_session.size_of_database(path))
         return
     unread: list[TranscriptProblem] = []
     if session := _session_of(path, unread):
-        _take(found, path, session, agents)
+        _take(found, path, session, agents, size_of(path))
     elif any(one.what == "file" for one in unread):
         problems += unread
     else:
         found.unused.append(UnusedFile(path, "", OTHER_FORMAT))
 
 
-def _take(
-    found: Discovery, path: Path, session: AgentSession, agents: Sequence[str], *, counts_size: bool = True
-) -> None:
+def _take(found: Discovery, path: Path, session: AgentSession, agents: Sequence[str], size_bytes: int) -> None:
     reason = "" if session.agent in agents else OTHER_AGENT
     reason = reason or session.unusable or ("" if session.cwd else NO_FOLDER)
     if reason or not session.id:
         found.unused.append(UnusedFile(path, session.agent, reason or OTHER_FORMAT))
         return
-    size = size_of(path) if counts_size else 0
     began_ns = session.began_ns or written_ns(path)
-    found.transcripts.append(Transcript(path, session.id, (), began_ns, size, session))
+    found.transcripts.append(Transcript(path, session.id, (), began_ns, size_bytes, session))
 
 
 def _session_of(path: Path, problems: list[TranscriptProblem] | None = None) -> AgentSession | None:
@@ -157,7 +154,7 @@ def _documents(path: Path) -> Iterator[Path]:
 
 def _is_document(file: Path) -> bool:
     is_json = file.suffix == ".json" and file.name.startswith(("session-", "ses_"))
-    return is_json or file.name == opencode_session.DATABASE
+    return is_json or opencode_session.is_database(file)
 
 
 def _stored(agent: str, root: Path, problems: list[TranscriptProblem]) -> Iterator[Path]:

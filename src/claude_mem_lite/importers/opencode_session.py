@@ -1,6 +1,6 @@
-"""Sessions of OpenCode: JSON files of sessions, messages and parts, or the tables of its database since 1.2.
+"""Sessions of OpenCode (1.18): the tables of its database, or JSON files of sessions, messages and parts before 1.2.
 
-Built from its documented layout. No hooks of ours run in it, so its tools are converted here."""
+No hooks of ours run in it, so its tools are converted here."""
 
 import os
 import sqlite3
@@ -12,12 +12,22 @@ from claude_mem_lite.agents import payload_builders
 from claude_mem_lite.importers.agent_session import OF_SUBAGENT, AgentSession, AgentStep, captured, epoch_ns
 from claude_mem_lite.importers.jsonl_reader import TranscriptProblem, is_deep, open_plain, read_object
 from claude_mem_lite.importers.transcript_entries import without_injected, word
+from claude_mem_lite.importers.transcripts import size_of
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 AGENT = "opencode"
-DATABASE = "opencode.db"
 _SAME = {"list": "LS", "glob": "Glob", "grep": "Grep", "webfetch": "WebFetch", "task": "Agent"}
 _MAX_SESSIONS = 100_000
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a file is a database by its name: `opencode.db`, or with a channel `opencode-dev.db`."""
+    return path.name.startswith("opencode") and path.suffix == ".db"
+
+
+def size_of_database(path: Path) -> int:
+    """Return the size with what is not checkpointed: OpenCode leaves most of a young database in the log."""
+    return size_of(path) + size_of(path.with_name(f"{path.name}-wal"))
 
 
 def is_head(line: JsonObject) -> bool:
@@ -85,9 +95,11 @@ def steps(lines: Iterable[JsonObject], session: AgentSession) -> Iterator[AgentS
         if not at_ns:
             continue
         if info.get("role") == "user":
-            if typed := without_injected(_texts(parts)):
+            if typed := without_injected(_as_typed(_texts(parts))):
                 yield AgentStep("prompt", at_ns, id_, cwd, typed)
-        elif info.get("role") == "assistant":
+            elif any(part.get("type") == "compaction" for part in parts):
+                yield AgentStep("compact", at_ns, id_, cwd)
+        elif info.get("role") == "assistant" and info.get("summary") is not True:  # a summary is made by a compaction
             yield from _reply(info, parts, AgentStep("reply", at_ns, id_, cwd))
 
 
@@ -140,6 +152,13 @@ def _texts(parts: Sequence[JsonObject]) -> str:
     """Return the texts that somebody wrote; synthetic parts are the client's."""
     written = [part for part in parts if part.get("type") == "text" and part.get("synthetic") is not True]
     return "\n".join(said for part in written if (said := text(part.get("text"))))
+
+
+def _as_typed(prompt: str) -> str:
+    """Return a prompt without the quotes that `opencode run` puts around an argument with spaces."""
+    inner = prompt[1:-1].replace('\\"', "")
+    is_quoted = len(prompt) > 2 and prompt[0] == prompt[-1] == '"' and '"' not in inner and not inner.endswith("\\")
+    return prompt[1:-1].replace('\\"', '"') if is_quoted else prompt
 
 
 def _info(line: JsonObject) -> JsonObject:

@@ -48,7 +48,7 @@ AGENT_TEXTS = {
         "Cursor",
         "Cursor reads its hooks when it starts: start it again. This was built from its documentation, not run.",
     ),
-    "copilot": AgentTexts("Copilot CLI", "copilot", "This was built from Copilot CLI's documentation, not run."),
+    "copilot": AgentTexts("Copilot CLI", "copilot"),
 }
 
 
