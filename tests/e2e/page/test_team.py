@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.serving import opened
 from tests.e2e.page.team_machine import DAMAGED, OWN, RECEIVED, TILL_RULE, TeamPage, damage, team_page
-from tests.e2e.page.test_layout import LOOKS, SIZES, faults, fits, keep
+from tests.e2e.page.test_layout import FONT, FONTS, LOOKS, SIZES, faults, fits, keep, open_all
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +31,20 @@ def test_a_page_of_the_team_fits_and_has_no_fault(
     with opened(browser, joined.served, path, size=SIZES[width], theme=theme) as page:
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
-        page.locator("details").evaluate_all("(all) => all.forEach((one) => (one.open = true))")
+        open_all(page)
         keep(page, path, f"{theme}-{width}")
         fits(page)
+        assert faults(page) == []
+
+
+@pytest.mark.parametrize("font", FONTS)
+@pytest.mark.parametrize("path", ["/team", "/team/preview"])
+def test_targets_of_the_team_are_large_enough_in_any_font(
+    browser: Browser, joined: TeamPage, path: str, font: str
+) -> None:
+    with opened(browser, joined.served, path) as page:
+        open_all(page)
+        page.evaluate(FONT, FONTS[font])
         assert faults(page) == []
 
 
