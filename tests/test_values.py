@@ -1,6 +1,8 @@
 """Frozen values behave as frozen dataclasses with slots do."""
 
+import copy
 import inspect
+import pickle
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
@@ -91,6 +93,17 @@ def test_equal_values_have_equal_hashes() -> None:
 
 def test_the_text_of_a_value_leaves_hidden_fields_out() -> None:
     assert repr(Place("a", key="secret")) == "Place(name='a', line=1, tags=[], note='')"
+
+
+@pytest.mark.parametrize("value", [Place("a", 2, ["x"], "note", "key"), Wider("a", column=3), Nothing()])
+def test_a_value_can_be_copied_and_pickled(value: object) -> None:
+    for other in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+        assert other == value
+        assert repr(other) == repr(value)
+    assert [getattr(copy.copy(value), each.name) for each in fields(value)] == [  # type: ignore[arg-type]
+        getattr(value, each.name)
+        for each in fields(value)  # type: ignore[arg-type]
+    ]
 
 
 def test_a_subclass_has_the_fields_of_both() -> None:

@@ -21,6 +21,7 @@ def frozen(cls: type[_Defined]) -> type[_Defined]:
     if "__repr__" not in cls.__dict__:
         made.__repr__ = _repr
     made.__setattr__, made.__delattr__ = _refuse_change, _refuse_removal
+    made.__getstate__, made.__setstate__ = _state, _restore  # copies and pickles go around the refusal
     defined: type[_Defined] = made
     return defined
 
@@ -78,6 +79,15 @@ def _comparison(names: tuple[str, ...]) -> tuple[Callable[[Any, object], bool], 
 def _repr(self: Any) -> str:
     shown = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
     return f"{type(self).__qualname__}({shown})"
+
+
+def _state(self: Any) -> list[object]:
+    return [getattr(self, each.name) for each in fields(self)]
+
+
+def _restore(self: Any, state: list[object]) -> None:
+    for each, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, each.name, value)
 
 
 def _refuse_change(_: object, name: str, __: object) -> None:
