@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.agent_files import codex_session, write_lines
 from tests.support.loopback import dead_port
 from tests.support.past_sessions import PastSession
 from tests.support.terminals import CTRL_C, at_terminal
@@ -108,6 +109,8 @@ def _user(prompts: Sequence[str] = ()) -> Iterator[User]:
     with tempfile.TemporaryDirectory(prefix="first-run-") as folder, dead_port() as port:
         home = Path(os.path.realpath(folder))
         _write_sessions(home / ".claude" / "projects" / "-home-dev-shop", prompts)
+        if prompts:
+            _write_sessions_of_codex(home)
         (home / ".claude" / "settings.json").write_text('{"model": "opus"}\n')
         program = home / "bin" / "claude"
         program.parent.mkdir()
@@ -126,6 +129,10 @@ def _write_sessions(folder: Path, prompts: Sequence[str]) -> None:
         session = PastSession(f"0d5b0f3a-54a4-4b3e-9a37-0d3e0a3a000{number}").prompt(prompt)
         session.runs("cat build.log", "built one of many files\n" * 4000).says("Understood.")
         (folder / f"{session.id}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in session.lines))
+
+
+def _write_sessions_of_codex(home: Path) -> None:
+    write_lines(home / ".codex" / "sessions" / "2026" / "rollout-c1.jsonl", codex_session())
 
 
 if __name__ == "__main__":

@@ -165,4 +165,7 @@ def _stored(agent: str, root: Path, problems: list[TranscriptProblem]) -> Iterat
         gemini_chat.AGENT: lambda file: "chats" in file.parts and file.suffix in (".json", ".jsonl"),
         opencode_session.AGENT: _is_document,
     }
+    if agent == opencode_session.AGENT:  # its other folders hold copies of whole repositories
+        yield from sorted(file for file in root.glob("*") if opencode_session.is_database(file))
+        root = root / "storage" / "session"
     yield from sorted(file for file in files_below(root, problems) if belongs[agent](file))

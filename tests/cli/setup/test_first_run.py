@@ -1,4 +1,5 @@
-"""Tests of the dialogue of `install`, at a real terminal: `cli/setup/first_run.py`, `cli/setup/permission_question.py`.
+"""Tests of the dialogue of `install`, at a real terminal: `cli/setup/first_run.py`, `cli/setup/past_sessions.py`,
+`cli/setup/permission_question.py`.
 
 Whoever stops it at any question has changed nothing; whoever kills it later finds whole files, and can run it again."""
 
@@ -18,6 +19,7 @@ import pytest
 from claude_mem_lite.install.hook_config import hook_settings
 from claude_mem_lite.install.permissions import RULES
 from claude_mem_lite.paths import Home
+from tests.support.agent_files import codex_session, write_lines
 from tests.support.fake_worker import run
 from tests.support.past_sessions import PastSession
 from tests.support.running import COMMAND
@@ -62,7 +64,8 @@ def test_enter_at_every_question_installs_and_imports_and_allows_nothing(user: P
     with at_terminal("install") as terminal:
         answer(terminal, *((question, "") for question in QUESTIONS))
         assert terminal.finish() == 0
-    assert "1 session of Claude Code (0.0 MB) found in" in terminal.shown
+    assert "1 earlier session (0.0 MB) found on this machine:" in terminal.shown
+    assert f"- Claude Code: 1 session, 0.0 MB, in {user / '.claude' / 'projects'}" in terminal.shown
     assert "Imported 1 turn of 1 session" in terminal.shown
     settings = json.loads((user / ".claude" / "settings.json").read_text())
     assert settings == {"model": "opus", **hook_settings(home)}
@@ -268,12 +271,50 @@ def test_a_broken_config_is_told_before_the_first_question(user: Path, home: Hom
     assert "[Y/n]" not in terminal.shown
 
 
-def test_sessions_of_other_agents_are_named_after_an_import(user: Path) -> None:
-    (user / ".codex" / "sessions" / "2026").mkdir(parents=True)
-    (user / ".gemini" / "tmp").mkdir(parents=True)
-    ran = subprocess.run([COMMAND, "install", "--import"], text=True, capture_output=True, check=True)
-    assert ran.stdout.endswith("`claude-mem-lite import transcripts` also imports your sessions of Codex CLI.\n")
+def write_session_of_codex(user: Path) -> Path:
+    return write_lines(user / ".codex" / "sessions" / "2026" / "rollout-c1.jsonl", codex_session())
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "cursor"])
+def test_sessions_of_all_agents_are_counted_and_imported_whatever_agent_it_is_for(user: Path, agent: str) -> None:
+    size = write_session_of_codex(user).stat().st_size
+    with at_terminal("install", "--agent", agent, "--provider", "rules") as terminal:
+        questions = QUESTIONS if agent == "claude-code" else (IMPORT, LAST)
+        answer(terminal, *((question, "") for question in questions if question != MODEL))
+        assert terminal.finish() == 0
+    assert "2 earlier sessions (0.0 MB) found on this machine:" in terminal.shown
+    assert f"- Codex CLI: 1 session, {size / 1e6:.1f} MB, in {user / '.codex' / 'sessions'}" in terminal.shown
+    assert "Imported 2 turns of 2 sessions" in terminal.shown
     run("worker", "stop")
+
+
+def test_sessions_in_an_unusual_folder_of_the_agent_are_counted_and_imported(user: Path) -> None:
+    write_session_of_codex(user)
+    folder = (user / ".claude").rename(user / "claude-at-work")
+    line = [str(COMMAND), "install", "--config-dir", str(folder), "--import"]
+    shown = subprocess.run(line, text=True, capture_output=True, check=True).stdout
+    assert "Imported 2 turns of 2 sessions" in shown
+    assert "Read 1 file of Claude Code, 1 file of Codex CLI." in shown
+    run("worker", "stop")
+
+
+def test_without_earlier_sessions_nothing_is_asked_about_them(user: Path) -> None:
+    shutil.rmtree(user / ".claude" / "projects")
+    with at_terminal("install") as terminal:
+        answer(terminal, *((question, "") for question in QUESTIONS if question != IMPORT))
+        assert terminal.finish() == 0
+    assert (
+        "No earlier sessions of Claude Code, Codex CLI, Copilot CLI, Gemini CLI or OpenCode were found."
+        in terminal.shown
+    )
+    assert "import transcripts" not in terminal.shown
+
+
+def test_an_install_that_imported_nothing_names_the_agents_with_sessions(user: Path) -> None:
+    write_session_of_codex(user)
+    ran = subprocess.run([COMMAND, "install"], text=True, capture_output=True, check=True)
+    end = "`claude-mem-lite import transcripts` imports your earlier sessions (Claude Code, Codex CLI).\n"
+    assert ran.stdout.endswith(end)
 
 
 def test_flags_import_without_a_terminal(user: Path) -> None:

@@ -154,7 +154,6 @@ def test_a_key_comes_by_the_input_and_not_by_an_argument(home: Home) -> None:
         ["--provider", "claude-cli", "--key-stdin"],
         ["--provider", "openai", "--model", "x", "--base-url", "localhost"],
         ["--provider", "olama"],
-        ["--agent", "codex", "--import"],
     ],
 )
 def test_options_that_make_no_sense_together_change_nothing(options: list[str], home: Home) -> None:

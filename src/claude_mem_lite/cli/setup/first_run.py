@@ -6,26 +6,21 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
-from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.options import asking_agent
-from claude_mem_lite.cli.output import plain
 from claude_mem_lite.cli.setup.local_servers import find_servers, usual_ports
 from claude_mem_lite.cli.setup.model_question import ModelFacts, ask_model
 from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, present_choice
 from claude_mem_lite.cli.setup.permission_question import ask_permission
 from claude_mem_lite.cli.setup.yes_or_no import ask_yes_or_no
 from claude_mem_lite.config_loader import load_config
-from claude_mem_lite.importers.transcripts import find_transcripts, own_folders
 from claude_mem_lite.install import agent_extras
 from claude_mem_lite.install.hook_config import hook_groups
 from claude_mem_lite.install.hook_install import Plan
 from claude_mem_lite.install.targets import AGENT_TEXTS, Target
 from claude_mem_lite.paths import Home
-from claude_mem_lite.text import counted
 from claude_mem_lite.values import frozen
 
 
@@ -36,15 +31,6 @@ class Answers:
     allow_tools: bool | None = None
     import_past: bool | None = None
     model: ModelChoice | None = None
-
-
-@frozen
-class Past:
-    """Earlier sessions of Claude Code on this machine."""
-
-    folder: Path
-    sessions: int
-    size_bytes: int
 
 
 def can_ask() -> bool:
@@ -58,8 +44,8 @@ def ask(home: Home, target: Target, given: Answers, plan: Plan, allowing: Plan) 
     facts = _model_facts(home, os.environ)  # first: a broken config.toml is no news for the last question
     _print_changes(home, target, plan)
     answers = given
-    if given.import_past is None and target.agent == CLAUDE_CODE:
-        answers = replace(answers, import_past=_ask_import(home, find_past(target)))
+    if given.import_past is None:
+        answers = replace(answers, import_past=_ask_import(home, target))
     if given.allow_tools is None:
         answers = replace(answers, allow_tools=ask_permission(home, target, allowing))
     if given.model is None:
@@ -72,32 +58,12 @@ def ask(home: Home, target: Target, given: Answers, plan: Plan, allowing: Plan) 
     return answers
 
 
-def find_past(target: Target) -> Past:
-    """Return the number and size of the sessions of the target's client."""
-    folder = transcripts_folder(target)
-    found = find_transcripts([folder])
-    return Past(folder, len(found), sum(transcript.size_bytes for transcript in found))
+def left_to_import(target: Target) -> Sequence[str]:
+    """Return the sentence about sessions that may be imported later."""
+    from claude_mem_lite.cli.setup.past_sessions import agents_with_past, environment_of  # here: loads every importer
 
-
-def left_to_import(agent: str, *, has_imported: bool) -> Sequence[str]:
-    """Return the sentence about sessions that the install into an agent has not imported, if there may be any."""
-    from claude_mem_lite.cli.transfer.transcript_report import LABELS  # here: both load every importer
-    from claude_mem_lite.importers.discovery import AGENTS, folders_of
-
-    command = "`claude-mem-lite import transcripts`"
-    if not has_imported:
-        return [f"{command} imports your earlier sessions."] if agent in AGENTS else []
-    others = [
-        LABELS[other]
-        for other in AGENTS
-        if other != agent and any(any(folder.glob("*")) for folder in folders_of(other, os.environ))
-    ]
-    return [f"{command} also imports your sessions of {', '.join(others)}."] if others else []
-
-
-def transcripts_folder(target: Target) -> Path:
-    """Return the folder of the transcripts of a target; a project's are in the folder of all."""
-    return target.folder / "projects" if target.scope == "user" else own_folders(os.environ)[0]
+    agents = ", ".join(agents_with_past(environment_of(target)))
+    return [f"`claude-mem-lite import transcripts` imports your earlier sessions ({agents})."] if agents else []
 
 
 def _print_changes(home: Home, target: Target, plan: Plan) -> None:
@@ -124,15 +90,19 @@ def _changes(home: Home, target: Target, plan: Plan) -> Sequence[str]:
     )
 
 
-def _ask_import(home: Home, past: Past) -> bool:
+def _ask_import(home: Home, target: Target) -> bool:
     """Ask about the import; yes is the default as long as nothing is stored."""
-    if not past.sessions:
-        click.echo(f"\nThere are no earlier sessions in {plain(past.folder)}.")
+    from claude_mem_lite.cli.setup.past_sessions import count_past, environment_of, find_past  # here: as above
+
+    found = find_past(target)
+    click.echo()
+    for line in count_past(found, environment_of(target)):
+        click.echo(line)
+    if not found:
         return False
-    sessions = counted(past.sessions, "session")
     click.echo(
-        f"\n{sessions} of Claude Code ({past.size_bytes / 1e6:.1f} MB) found in {plain(past.folder)}.\n"
-        "Importing them is free: rules read them on this machine, and nothing is sent. Nothing is imported twice."
+        "Importing them is free: rules read them on this machine, and nothing is sent. Nothing is imported twice, and\n"
+        "you can stop the import at any time."
     )
     return ask_yes_or_no("Import them?", default=not home.memory_db.exists())
 

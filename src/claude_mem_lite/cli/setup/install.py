@@ -76,7 +76,7 @@ def target_options(command: Decorated) -> Decorated:
     "--import/--no-import",
     "import_past",
     default=None,
-    help="Whether to import earlier sessions of Claude Code; asked on a terminal if not given.",
+    help="Whether to import the earlier sessions of all agents; asked on a terminal if not given.",
 )
 @model_options
 @yes_option
@@ -127,7 +127,7 @@ def install(
     def planned(allow: bool | None) -> Plan:
         return hook_install.plan_install(home, target.settings, hook_groups(home, agent), agent, target.project, allow)
 
-    _check_options(home, target, allow_tools, import_past)
+    check_allow_option(home, target, allow_tools)
     given = Answers(allow_tools, import_past, chosen_model(provider, model, base_url, key_stdin and not dry_run))
     plan = planned(allow_tools)
     if plan.changes:
@@ -161,7 +161,9 @@ def _carry_out(home: Home, target: Target, answers: Answers, planned: Callable[[
             _write_model(home, answers.model)
             unfinished.remove("model")
         if answers.import_past:
-            _import_past(target)
+            from claude_mem_lite.cli.setup.past_sessions import import_past  # here: most installs import nothing
+
+            import_past(target)
             unfinished.remove("import")
         _print_next(home, target, plan, answers)
     except KeyboardInterrupt:
@@ -190,18 +192,6 @@ def _write_model(home: Home, choice: ModelChoice) -> None:
         click.echo(f"The key is in {home.api_key}, readable by you alone.")
     elif needs_key(choice) and not key_source(home, choice.provider, os.environ):
         click.echo(f"No key yet: write it into {home.api_key} (mode 600); until then rules write the notes.")
-
-
-def _import_past(target: Target) -> None:
-    """Run `import transcripts`, which can be stopped and run again."""
-    from claude_mem_lite.cli.transfer.import_transcripts import transcripts  # here: most installs import nothing
-
-    folder = first_run.transcripts_folder(target)
-    if not folder.is_dir():
-        click.echo(f"There are no earlier sessions in {folder}.")
-        return
-    with transcripts.make_context("transcripts", [str(folder)], parent=click.get_current_context()) as context:
-        transcripts.invoke(context)
 
 
 @click.command(short_help="Print the hook configuration that install writes.")
@@ -248,12 +238,6 @@ def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
     if scope == "project" and config_dir is not None:
         raise click.UsageError("--config-dir and --scope project exclude each other")
     return target_of(agent, scope, config_dir, os.environ)
-
-
-def _check_options(home: Home, target: Target, allow_tools: bool | None, import_past: bool | None) -> None:
-    check_allow_option(home, target, allow_tools)
-    if import_past and target.agent != CLAUDE_CODE:
-        raise click.UsageError("--import is for Claude Code; run `claude-mem-lite import transcripts` afterwards")
 
 
 def _print_dry_run(home: Home, target: Target, plan: Plan) -> None:
@@ -311,5 +295,5 @@ def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> Non
     click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
     again = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
     click.echo(f"`claude-mem-lite doctor` checks that everything works; `{again}` lets you change an answer.")
-    for sentence in first_run.left_to_import(agent, has_imported=bool(answers.import_past)):
+    for sentence in () if answers.import_past else first_run.left_to_import(target):
         click.echo(sentence)

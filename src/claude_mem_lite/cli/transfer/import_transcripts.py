@@ -34,6 +34,7 @@ from claude_mem_lite.importers.discovery import (
     AGENTS,
     IMPORTABLE,
     OTHER_FORMAT,
+    Discovery,
     UnusedFile,
     discover,
     folders_of,
@@ -144,6 +145,24 @@ def transcripts(
     require_named(also_paused, paths)
     report, folders = TranscriptReport(), FolderMap(chosen)
     discovery = discover(paths, agents or AGENTS, os.environ, report.problems)
+    if not discovery.transcripts and not discovery.unused and not report.problems and not as_json:
+        click.echo(_where_nothing_is(paths, agents or AGENTS))
+    else:
+        import_sessions(discovery, report, folders, also_paused=also_paused, verbose=verbose, as_json=as_json)
+    for name in sorted(folders.unused):
+        click.echo(f"No session was in a folder called {plain(name)}.", err=True)
+
+
+def import_sessions(
+    discovery: Discovery,
+    report: TranscriptReport,
+    folders: FolderMap,
+    *,
+    also_paused: bool = False,
+    verbose: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Import transcripts and print the report, with the next steps."""
     found = discovery.transcripts
     report.unused += discovery.unused
     try:
@@ -154,14 +173,9 @@ def transcripts(
         print_report(report, as_json, verbose=verbose, stopped=True)
         click.echo("Stopped. Imported memories are kept; run the import again to continue.", err=True)
         raise
-    if not found and not report.problems and not report.unused and not as_json:
-        click.echo(_where_nothing_is(paths, agents or AGENTS))
-    else:
-        print_report(report, as_json, verbose=verbose)
+    print_report(report, as_json, verbose=verbose)
     if report.is_in_vain:
         raise MemoryLiteError("not one turn could be read")
-    for name in sorted(folders.unused):
-        click.echo(f"No session was in a folder called {plain(name)}.", err=True)
     if report.turns and not as_json:
         click.echo(
             "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."

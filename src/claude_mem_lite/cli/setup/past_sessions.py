@@ -1,0 +1,78 @@
+"""Earlier sessions of all agents on this machine, as `install` counts and imports them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.cli.output import plain
+from claude_mem_lite.cli.transfer.import_transcripts import import_sessions
+from claude_mem_lite.cli.transfer.transcript_report import LABELS, TranscriptReport
+from claude_mem_lite.importers.discovery import AGENTS, discover, folders_of
+from claude_mem_lite.importers.transcripts import FolderMap, Transcript
+from claude_mem_lite.install.targets import Target
+from claude_mem_lite.text import counted
+
+_VARIABLES = {CLAUDE_CODE: "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "copilot": "COPILOT_HOME"}
+
+_NAMES = [LABELS[agent] for agent in AGENTS]
+_NONE = f"No earlier sessions of {', '.join(_NAMES[:-1])} or {_NAMES[-1]} were found."
+_SUFFIXES = (".jsonl", ".gz", ".json", ".db")
+
+
+def find_past(target: Target) -> list[Transcript]:
+    """Return the earlier sessions of all agents; those of the target's agent are in the target's folder."""
+    return discover([], AGENTS, environment_of(target), []).transcripts
+
+
+def import_past(target: Target) -> None:
+    """Import the earlier sessions of all agents."""
+    report = TranscriptReport()
+    found = discover([], AGENTS, environment_of(target), report.problems)
+    if found.transcripts or found.unused or report.problems:
+        import_sessions(found, report, FolderMap({}))
+    else:
+        click.echo(_NONE)
+
+
+def environment_of(target: Target) -> Mapping[str, str]:
+    """Return the environment in which the target's agent has the folder of the target."""
+    if target.scope == "project":
+        return os.environ
+    if target.agent == "gemini":
+        return {**os.environ, "GEMINI_CLI_HOME": str(target.folder.parent)}
+    variable = _VARIABLES.get(target.agent)
+    return {**os.environ, variable: str(target.folder)} if variable else os.environ
+
+
+def count_past(found: Sequence[Transcript], environment: Mapping[str, str]) -> list[str]:
+    """Return the lines that tell how many sessions of which agent there are, how large, and where."""
+    if not found:
+        return [_NONE]
+    lines = [f"{counted(len(found), 'earlier session')} ({_megabytes(found)}) found on this machine:"]
+    for agent in AGENTS:
+        if own := [one for one in found if one.agent == agent]:
+            lines.append(
+                f"- {LABELS[agent]}: {counted(len(own), 'session')}, {_megabytes(own)}, in {_where(agent, environment)}"
+            )
+    return lines
+
+
+def agents_with_past(environment: Mapping[str, str]) -> list[str]:
+    """Return the names of the agents that seem to have sessions, by the names of files alone."""
+    return [LABELS[agent] for agent in AGENTS if any(map(_has_files, folders_of(agent, environment)))]
+
+
+def _has_files(folder: Path) -> bool:
+    return any(path.suffix in _SUFFIXES for path in folder.rglob("*"))
+
+
+def _where(agent: str, environment: Mapping[str, str]) -> str:
+    folders: list[Path] = [folder for folder in folders_of(agent, environment) if folder.is_dir()]
+    return " and ".join(plain(folder) for folder in folders)
+
+
+def _megabytes(found: Sequence[Transcript]) -> str:
+    return f"{sum(one.size_bytes for one in found) / 1e6:.1f} MB"
