@@ -314,6 +314,24 @@ def test_off_says_that_it_is_off_where_the_time_cannot_be_noted(home: Home, caps
     assert "run this again" in shown
 
 
+def test_on_leaves_memory_off_where_the_pause_cannot_be_noted(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    home.off_switch.touch()
+    home.pauses.touch()  # as above
+    assert run("on") == 1
+    assert home.off_switch.exists()
+    shown = capsys.readouterr().err
+    assert "memory stays off, because the pause cannot be noted" in shown
+    assert "run `claude-mem-lite on` again" in shown
+    home.pauses.unlink()
+    assert run("on") == 0
+
+
+def test_on_says_that_it_is_on_where_the_end_cannot_be_noted(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    home.pauses.touch()
+    assert run("on") == 1
+    assert "memory is on, but the end of the pause cannot be noted" in capsys.readouterr().err
+
+
 def test_a_guard_without_words_is_told_what_to_give(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("guards", "add", " ") == 2
     assert "give a SENTENCE, or the parts of a rule" in capsys.readouterr().err

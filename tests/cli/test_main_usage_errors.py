@@ -4,6 +4,7 @@ line, help, and lazy imports."""
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import subprocess
@@ -164,6 +165,19 @@ def test_a_disk_that_is_full_of_what_is_printed_is_told_as_that(home: Home) -> N
     assert done.stderr == (
         "claude-mem-lite: the output cannot be written: no space left on device; write it to another file or disk\n"
     )
+
+
+def test_a_full_disk_of_the_data_folder_is_told_as_that_where_output_goes_into_a_file(
+    home: Home, tmp_path: Path
+) -> None:
+    def no_room() -> None:  # as on a full disk: every file that grows fails
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    line = [str(SCRIPTS / "claude-mem-lite"), "install"]
+    with (tmp_path / "shown").open("w") as shown:
+        done = subprocess.run(line, stdout=shown, stderr=subprocess.PIPE, text=True, preexec_fn=no_room)
+    assert done.returncode == 1
+    assert f"make room on the disk of {home.root}, and run this again" in done.stderr
 
 
 def test_a_worker_that_cannot_start_fails_in_one_sentence(

@@ -5,7 +5,6 @@ Exit status: 0 when done, 1 when something failed (one sentence on stderr), 2 fo
 import errno
 import io
 import os
-import stat
 import sys
 from collections.abc import Sequence
 
@@ -157,7 +156,7 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
             return _fail(1, program, "the current folder no longer exists; change to another one")
         return _fail(1, program, f"{_describe(error)}; {_what_to_do(error)}")
     except OSError as error:
-        if error.filename is None and error.errno in _NO_ROOM and _prints_into_a_file():
+        if error.filename is None and error.errno in _NO_ROOM and _cannot_print():
             _give_stdout_up()
             failure = f"the output cannot be written: {_describe(error)}"
             return _fail(1, program, f"{failure}; write it to another file or disk")
@@ -182,19 +181,21 @@ def _give_stdout_up() -> None:
     os.close(nowhere)
 
 
-def _prints_into_a_file() -> bool:
-    """Return True if stdout is a file or a device, and not a terminal or a pipe."""
+def _cannot_print() -> bool:
+    """Return True if output is left that stdout does not take."""
     try:
-        kind = os.fstat(sys.stdout.fileno()).st_mode
+        sys.stdout.flush()
     except (OSError, ValueError):
-        return False
-    return stat.S_ISREG(kind) or (stat.S_ISCHR(kind) and not sys.stdout.isatty())
+        return True
+    return False
 
 
 def _what_to_do(error: OSError) -> str:
     """Return the next step: `doctor` for a path in the data folder, another path for a path that the user chose."""
     named = str(error.filename or "")
     home = str(find_home().root)
+    if error.errno in _NO_ROOM:
+        return f"make room on the disk of {named or home}, and run this again"
     if not os.path.isabs(named) or os.path.commonpath((home, named)) == home:
         return "run `claude-mem-lite doctor`"
     return "choose one that you can read and write"

@@ -105,9 +105,15 @@ def on() -> None:
     switch = home.off_switch
     was_off = switch.exists()
     if was_off:
-        pauses.note_off(home, time.time_ns())
+        _note_pause(home)
     switch.unlink(missing_ok=True)
-    pauses.end_off(home, time.time_ns())
+    try:
+        pauses.end_off(home, time.time_ns())
+    except OSError as error:
+        raise MemoryLiteError(
+            f"memory is on, but the end of the pause cannot be noted in {home.pauses} ({error.strerror})",
+            "fix that and run this again, else a later import leaves out what you do from now on",
+        ) from error
     click.echo("On: sessions are captured and given context." if was_off else "It was on already.")
 
 
@@ -137,6 +143,17 @@ def off() -> None:
         ) from error
     state = "It was off already" if was_off else "Off: nothing is captured and nothing is given"
     click.echo(f"{state}; `claude-mem-lite on` undoes it.")
+
+
+def _note_pause(home: Home) -> None:
+    """Note the pause that ends; memory stays off if that fails, or an import would take in the work of the pause."""
+    try:
+        pauses.note_off(home, time.time_ns())
+    except OSError as error:  # a full disk, most likely
+        raise MemoryLiteError(
+            f"memory stays off, because the pause cannot be noted in {home.pauses} ({error.strerror})",
+            "fix that and run `claude-mem-lite on` again",
+        ) from error
 
 
 def _lines(home: Home, health: Health, errors: int) -> Sequence[tuple[str, str]]:

@@ -75,4 +75,5 @@ def _where(agent: str, environment: Mapping[str, str]) -> str:
 
 
 def _megabytes(found: Sequence[Transcript]) -> str:
-    return f"{sum(one.size_bytes for one in found) / 1e6:.1f} MB"
+    size = sum(one.size_bytes for one in found) / 1e6
+    return f"{size:.1f} MB" if size >= 0.1 else "under 0.1 MB"
