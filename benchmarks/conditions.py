@@ -22,12 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.baselines import Chunks
-from benchmarks.figures import Figure, keep, share_interval
+from benchmarks.figures import Figure, keep
 from benchmarks.planted_facts import CONDITIONS, Case, Condition, cases
 from benchmarks.planted_homes import past_text, planted_home, real_subjects
 from benchmarks.product import temporary_folder
 from benchmarks.questions import filled
 from benchmarks.transcripts import Data, RawTurn, recorded
+from claude_mem_lite.evaluation.intervals import share_interval
 
 CASES = 30
 NAIVE_ITEMS = 3

@@ -21,10 +21,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import session_outcomes as recordings
-from benchmarks.figures import RESULTS, Figure, keep, share_interval
+from benchmarks.figures import RESULTS, Figure, keep
 from benchmarks.peeking import Alarms, mann_whitney, t_test
 from benchmarks.plot import Line, Panel, svg
 from benchmarks.simulated_users import SESSIONS, Outcome, Sample, made_up, recorded, sample
+from claude_mem_lite.evaluation.intervals import share_interval
 from claude_mem_lite.experiment.comparison import MIN_PER_ARM, Observation, compare
 from claude_mem_lite.experiment.wealth import Floats, Scale, bets, log_wealth
 

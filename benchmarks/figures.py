@@ -4,8 +4,8 @@ import json
 import platform
 import statistics
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +22,8 @@ class Figure:
     bar: float | None = None
     floor: float | None = None
     note: str = ""
+    exact: Mapping[str, float] = field(default_factory=dict)
+    """Everything measured, unrounded; only in the JSON file."""
 
     def holds(self) -> bool:
         return (self.bar is None or self.value <= self.bar) and (self.floor is None or self.value >= self.floor)
@@ -31,7 +33,8 @@ class Figure:
         return f"{self.name}: {self._measured()} (bar {self._bar()}) {self._judged()}{note}"
 
     def as_json(self) -> dict[str, object]:
-        return {**asdict(self), "holds": self.holds()}
+        encoded = {**asdict(self), "holds": self.holds()}
+        return encoded if self.exact else {name: value for name, value in encoded.items() if name != "exact"}
 
     def row(self) -> str:
         return f"| {self.name} | {self._measured()} | {self._bar()} | {self._judged()} | {self.note} |"
@@ -65,18 +68,6 @@ def keep(name: str, title: str, figures: Sequence[Figure], how: str) -> int:
     for figure in failed:
         print(f"bar not met: {figure.name}", file=sys.stderr)
     return 1 if failed else 0
-
-
-def share_interval(hits: float, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Return Wilson's interval of a share, by default of 95 %.
-
-    Unlike a bootstrap, it has a width where no case or every case hits."""
-    if not total:
-        return 0.0, 1.0
-    share, spread = hits / total, z * z / total
-    middle = (share + spread / 2) / (1 + spread)
-    half = z / (1 + spread) * (share * (1 - share) / total + spread / (4 * total)) ** 0.5
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def p95(values: Sequence[float]) -> float:

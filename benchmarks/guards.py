@@ -17,12 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.figures import Figure, keep, share_interval
+from benchmarks.figures import Figure, keep
 from benchmarks.guard_calls import Pair, PastCall, pairs, past_calls, proposals, rules
 from benchmarks.guard_sheets import HELD_OUT, LABELS, is_near
 from benchmarks.label_files import read_lines
 from benchmarks.transcripts import records, session_of, turns_of
 from claude_mem_lite.compress.prose.markdown import sentences
+from claude_mem_lite.evaluation.intervals import share_interval
 from claude_mem_lite.evaluation.trigger_walk import is_typed
 from claude_mem_lite.guards.proposal import propose
 

@@ -11,11 +11,11 @@ homes."""
 
 import statistics
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep
-from benchmarks.transcripts import Data, recorded
+from benchmarks.project_walk import walked
 from claude_mem_lite.evaluation.coverage import (
     CoverageSample,
     Files,
@@ -26,12 +26,10 @@ from claude_mem_lite.evaluation.coverage import (
     sample,
     session_selection,
 )
-from claude_mem_lite.evaluation.intervals import Measured, bootstrapped
-from claude_mem_lite.evaluation.recording import ListedSession
-from claude_mem_lite.evaluation.session_walk import FIRST, NEWEST, SessionStart, Walk
-from claude_mem_lite.evaluation.trigger_walk import walk_in_time
+from claude_mem_lite.evaluation.intervals import Measured, bootstrapped, mean_share
+from claude_mem_lite.evaluation.measurement import ProjectWalk
+from claude_mem_lite.evaluation.session_walk import FIRST, NEWEST, SessionStart
 from claude_mem_lite.evaluation.variants import Variant
-from claude_mem_lite.evaluation.walk_folder import walk_folder
 
 SMALLER = (500, 1000)
 LAST, MAX_FILES = 10, 5
@@ -43,28 +41,31 @@ BETTER_USE = 1.5
 
 
 def main(arguments: Sequence[str]) -> int:
+    return keep_all((place.name, walked(place, variants())) for place in map(Path, arguments))
+
+
+def keep_all(walks: Iterable[tuple[str, ProjectWalk]]) -> int:
+    """Print and keep the figures of walked projects, by name."""
     measured: dict[str, dict[str, CoverageSample]] = {}
     figures: list[Figure] = []
-    for place in map(Path, arguments):
-        walk, visits = walked(place)
-        measured[place.name] = _measured(visits, walk.listed)
-        figures += _told(_of_project(place.name, visits, walk.listed, measured[place.name]))
+    for name, walk in walks:
+        measured[name] = measured_ways(walk)
+        figures += _told(of_project(name, walk, measured[name]))
     figures += _told(_over_projects(measured))
     title = "What a start context tells of the work to come"
     return keep("injection", title, figures, "python -m benchmarks.injection DATA…")
 
 
-def measured_ways(place: Path) -> dict[str, CoverageSample]:
-    """Every way to choose, over the sessions of a data folder."""
-    walk, visits = walked(place)
-    return _measured(visits, walk.listed)
+def variants() -> list[Variant]:
+    """The product within smaller budgets."""
+    return [Variant(_smaller(budget), budget) for budget in SMALLER]
 
 
-def walked(place: Path) -> tuple[Walk, list[SessionStart]]:
-    """A walk that is over, with the starts of its sessions."""
-    with walk_folder() as folder:
-        walk = Walk(recorded(Data(place)), folder, [Variant(_smaller(budget), budget) for budget in SMALLER])
-        return walk, [visit for visit in walk_in_time(walk) if isinstance(visit, SessionStart)]
+def measured_ways(walk: ProjectWalk) -> dict[str, CoverageSample]:
+    """Every way to choose, over the sessions of a walk with the variants."""
+    files = Files(walk.listed)
+    ways = _ways(files, [session.id for session in walk.listed])
+    return {name: sample(files, walk.starts, way) for name, way in ways.items()}
 
 
 def _told(figures: Iterator[Figure]) -> Iterator[Figure]:
@@ -73,25 +74,32 @@ def _told(figures: Iterator[Figure]) -> Iterator[Figure]:
         yield figure
 
 
-def _measured(visits: Sequence[SessionStart], listed: Sequence[ListedSession]) -> dict[str, CoverageSample]:
-    files = Files(listed)
-    ways = _ways(files, [session.id for session in listed])
-    return {name: sample(files, visits, way) for name, way in ways.items()}
-
-
-def _of_project(
-    name: str, visits: Sequence[SessionStart], listed: Sequence[ListedSession], ways: Mapping[str, CoverageSample]
-) -> Iterator[Figure]:
-    same = sum(visit.is_same for visit in visits) / len(visits)
-    note = f"of {len(listed)}, from number {FIRST + 1} on; {same:.3f} of the hooks got the context in time"
-    yield Figure(f"{name}: sessions that ask for a context", len(visits), "", note=note)
+def of_project(name: str, walk: ProjectWalk, ways: Mapping[str, CoverageSample]) -> Iterator[Figure]:
+    """The figures of one project; the exact values are those that `eval` has too."""
+    same = sum(visit.is_same for visit in walk.starts) / len(walk.starts)
+    note = f"of {len(walk.listed)}, from number {FIRST + 1} on; {same:.3f} of the hooks got the same context"
+    yield Figure(f"{name}: sessions that ask for a context", len(walk.starts), "", note=note)
     for way, one in ways.items():
-        covered, tokens = bootstrapped(one.covered), statistics.fmean(one.tokens)
+        covered, tokens = mean_share(one.covered), statistics.fmean(one.tokens)
         note = (
-            f"{_interval(covered)}; readable {statistics.fmean(one.readable):.3f}; {tokens:.0f} tokens in the mean, "
+            f"{_interval(covered)}; readable {_mean(one.readable):.3f}; {tokens:.0f} tokens in the mean, "
             f"most {max(one.tokens)}; of use {_mean(one.use):.3f}"
         )
-        yield Figure(f"{name}: coverage: {way}", round(covered.mean, 3), "", note=note)
+        exact = {
+            "coverage.mean": covered.mean,
+            "coverage.low": covered.low,
+            "coverage.high": covered.high,
+            "readable": _mean(one.readable),
+            "tokens": tokens,
+            "max_tokens": max(one.tokens),
+            "of_use": _mean(one.use),
+        }
+        yield Figure(coverage_of(name, way), round(covered.mean, 3), "", note=note, exact=exact)
+
+
+def coverage_of(name: str, way: str) -> str:
+    """The name of a figure of a project."""
+    return f"{name}: coverage: {way}"
 
 
 def _over_projects(measured: Mapping[str, Mapping[str, CoverageSample]]) -> Iterator[Figure]:

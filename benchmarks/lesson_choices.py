@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from training.lessons import learn_lessons, numbers_of
 from training.prompts import LabelledPrompt
 
-from benchmarks.figures import share_interval
 from claude_mem_lite.compress.lessons.candidates import may_be_sure
 from claude_mem_lite.compress.lessons.user_voice import own_sentences
+from claude_mem_lite.evaluation.intervals import share_interval
 
 SETTINGS = tuple(itertools.product((5.0, 8.0, 12.0, 20.0), (0.1, 0.2, 0.3)))
 """Pairs of strength and weight of the brief sentences."""

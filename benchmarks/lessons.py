@@ -21,10 +21,11 @@ from pathlib import Path
 from training.lessons import learn_lessons
 from training.prompts import LabelledPrompt, labelled_prompts, written_sentences
 
-from benchmarks.figures import Figure, keep, share_interval
+from benchmarks.figures import Figure, keep
 from benchmarks.lesson_choices import Chosen, chosen_without, found
 from claude_mem_lite.compress.lessons.candidates import Scorer, lesson_candidates
 from claude_mem_lite.compress.lessons.reader import read
+from claude_mem_lite.evaluation.intervals import share_interval
 from claude_mem_lite.knowledge.lessons.collection import MAX_OF_PROMPT
 
 BARS = ((0.15, 0.55), (0.30, 0.70))

@@ -20,12 +20,13 @@ from pathlib import Path
 if not __package__:  # run as a file, not as a module
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from benchmarks.figures import Figure, keep, share_interval
+from benchmarks.figures import Figure, keep
 from benchmarks.product import temporary_folder
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data, recorded
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.evaluation.in_process_worker import served
+from claude_mem_lite.evaluation.intervals import share_interval
 from claude_mem_lite.evaluation.session_walk import Walk
 from claude_mem_lite.evaluation.sightings import PastSession, prompt_of
 from claude_mem_lite.evaluation.trigger_walk import is_typed

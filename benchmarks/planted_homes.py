@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.planted_facts import Plant, Subject, subjects
-from claude_mem_lite.evaluation.in_process_worker import SettableClock, hook_name, retried_when_late, send_hook, served
+from claude_mem_lite.evaluation.in_process_worker import SettableClock, hook_name, send_hook, served
 from claude_mem_lite.evaluation.recording import Recording
 from claude_mem_lite.evaluation.replay_home import ReplayHome
 from claude_mem_lite.evaluation.sightings import tree_at, write_tree
@@ -90,7 +90,7 @@ class PlantedHome:
         }
         body = json.dumps(payload).encode()
         name = hook_name(_EVENT, self.clock.at)
-        reply = retried_when_late(lambda: send_hook(self.filled.home, _EVENT, name, body))
+        reply = send_hook(self.filled.home, _EVENT, name, body)
         return str(json.loads(reply)["hookSpecificOutput"]["additionalContext"]) if reply else ""
 
     def start(self) -> str:

@@ -9,33 +9,34 @@ the score, and the plain formula (prompts_plain.py). A floor of raw text is laid
 prompts is above it, which flatters it.
 
 Of several data folders only what the product gives is told, of each and in the mean over those that were given
-anything; four are walked at a time."""
+anything."""
 
 import itertools
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep, p95
+from benchmarks.project_walk import walked
 from benchmarks.prompts_floors import held_out, highest_floor, score_floor
 from benchmarks.prompts_plain import LEAST
 from benchmarks.prompts_raw import TOP, Found, above, given_once, raw_found
-from benchmarks.prompts_walk import FLOORS, Asked, asked_in_time
-from benchmarks.transcripts import Data, recorded
+from benchmarks.prompts_walk import FLOORS, Asked, Observer
+from benchmarks.transcripts import Data
 from claude_mem_lite.context.prompt.builder import MAX_ITEMS
 from claude_mem_lite.context.prompt.scoring import FLOOR
+from claude_mem_lite.evaluation.intervals import share_interval
+from claude_mem_lite.evaluation.measurement import ProjectWalk
 from claude_mem_lite.evaluation.prompt_use import JudgedPrompt, Rates, judge, rates, with_edits
 from claude_mem_lite.evaluation.recording import ListedSession
-from claude_mem_lite.evaluation.session_walk import FIRST, Walk
+from claude_mem_lite.evaluation.session_walk import FIRST
 from claude_mem_lite.evaluation.trigger_walk import Answer
-from claude_mem_lite.evaluation.walk_folder import walk_folder
 
 PRECISION, SHARE = 0.75, 0.20
 SHARE_OF_PROJECTS = 0.15
-AT_ONCE = 4
 STRICT_PRECISION, STRICT_SHARE = 0.92, 0.09
 MEDIAN_TOKENS = 300
 FIRST_PROMPTS = 6
@@ -51,45 +52,87 @@ Choice = Callable[[Asked], Sequence[str]]
 
 def main(arguments: Sequence[str]) -> int:
     if len(arguments) > 1:
-        figures = []
-        for figure in over_projects(list(map(Path, arguments))):
-            print(figure.line(), flush=True)
-            figures.append(figure)
-        return keep(
-            "prompts_projects", "What prompts are given, by project", figures, "python -m benchmarks.prompts DATA …"
-        )
+        return keep_all(map(walked_project, map(Path, arguments)))
     data = Data(Path(arguments[0]))
     began = time.monotonic()
-    asked, listed = walked(data.folder)
+    project = walked_project(data.folder)
     took_s = time.monotonic() - began
-    order = [one.id for one in listed]
-    raw = {name: raw_found(data, order, asked, is_split=is_split) for name, is_split in RAW.items()}
-    figures = list(all_figures(asked, listed, raw, took_s))
+    order = [one.id for one in project.walk.listed]
+    raw = {name: raw_found(data, order, project.asked, is_split=is_split) for name, is_split in RAW.items()}
+    figures = list(all_figures(project.asked, project.walk.listed, raw, took_s))
     for figure in figures:
         print(figure.line(), flush=True)
     return keep("prompts", "What prompts are given", figures, "python -m benchmarks.prompts DATA")
 
 
-def walked(folder: Path) -> tuple[list[Asked], list[ListedSession]]:
-    """All prompts of a data folder at their moments, and its sessions."""
-    with walk_folder() as scratch:
-        walk = Walk(recorded(Data(folder)), scratch)
-        return list(asked_in_time(walk)), list(walk.listed)
+@dataclass(frozen=True, slots=True)
+class PromptedProject:
+    """A project whose prompts were walked, with what other floors would have given."""
+
+    name: str
+    walk: ProjectWalk
+    asked: Sequence[Asked]
 
 
-def over_projects(folders: Sequence[Path]) -> Iterator[Figure]:
+def walked_project(folder: Path) -> PromptedProject:
+    """All prompts of a data folder at their moments."""
+    observer = Observer()
+    walk = walked(folder, observe=observer)
+    return PromptedProject(folder.name, walk, observer.asked(walk.prompts))
+
+
+def keep_all(projects: Iterable[PromptedProject]) -> int:
+    """Print and keep what the product gives, by project and in the mean."""
+    figures = []
+    for figure in over_projects(projects):
+        print(figure.line(), flush=True)
+        figures.append(figure)
+    title = "What prompts are given, by project"
+    return keep("prompts_projects", title, figures, "python -m benchmarks.prompts DATA …")
+
+
+def of_project(name: str, walk: ProjectWalk) -> Iterator[Figure]:
+    """What the product gives in one project; the exact values are those that `eval` has too."""
+    sessions = {one.id: one for one in walk.listed}
+    judged = [judge(one.trigger.session, one.trigger.has_edits, one.answer.sessions, sessions) for one in walk.prompts]
+    for turns in (JUDGED, "all turns"):
+        measured = rates(with_edits(judged, TURNS[turns]))
+        figure = _figure(precision_of(name, turns), measured.precision, measured.note())
+        yield replace(figure, exact=asdict(measured))
+    tokens = statistics.fmean([one.answer.tokens for one in walk.prompts] or [0.0])
+    yield Figure(tokens_of(name), round(tokens, 1), "", exact={"tokens": tokens})
+    failures = [failure for one in walk.prompts for failure in one.failures]
+    offered = sum(failure.is_offered for failure in failures)
+    low, high = share_interval(offered, len(failures))
+    note = f"95 % {low:.3f} to {high:.3f}; of {len(failures)} that came back with a known fix"
+    exact = {"repeated": len(failures), "offered": offered, "low": low, "high": high}
+    yield Figure(failures_of(name), offered, "", note=note, exact=exact)
+
+
+def precision_of(name: str, turns: str) -> str:
+    """The name of a figure of a project, as are those below."""
+    return f"{name}: precision, {turns}"
+
+
+def tokens_of(name: str) -> str:
+    return f"{name}: tokens per prompt, mean over all prompts"
+
+
+def failures_of(name: str) -> str:
+    return f"{name}: failures that would have been given their known fix"
+
+
+def over_projects(projects: Iterable[PromptedProject]) -> Iterator[Figure]:
     """What the product gives to turns with edits, by project and in the mean."""
     measured: list[Rates] = []
-    with ProcessPoolExecutor(AT_ONCE) as pool:
-        for folder, (asked, listed) in zip(folders, pool.map(walked, folders), strict=True):
-            judging = _Judging(asked, listed)
-            edited = rates(with_edits(judging.by(lambda one: one.product.sessions), True))
-            measured.append(edited)
-            yield _figure(f"{folder.name}: precision, {JUDGED}", edited.precision, edited.note())
-            for place, floor in enumerate(FLOORS):
-                at = rates(with_edits(judging.by(lambda one, place=place: one.at_floors[place].sessions), True))  # type: ignore[misc]
-                chosen = " (chosen)" if floor == FLOOR else ""
-                yield _figure(f"{folder.name}: curve, floor {floor}{chosen}", at.precision, at.note())
+    for project in projects:
+        judging = _Judging(project.asked, project.walk.listed)
+        measured.append(rates(with_edits(judging.by(lambda one: one.product.sessions), True)))
+        yield from of_project(project.name, project.walk)
+        for place, floor in enumerate(FLOORS):
+            at = rates(with_edits(judging.by(lambda one, place=place: one.at_floors[place].sessions), True))  # type: ignore[misc]
+            chosen = " (chosen)" if floor == FLOOR else ""
+            yield _figure(f"{project.name}: curve, floor {floor}{chosen}", at.precision, at.note())
     given = [one.precision for one in measured if one.items]
     told = f"of {len(given)} projects that were given anything"
     yield _figure(f"mean over projects: precision, {JUDGED}", statistics.fmean(given), told, PRECISION)

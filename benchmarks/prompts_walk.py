@@ -5,7 +5,7 @@ memories by the product's own rules, each floor with a memory of its own of what
 given twice at any of them."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -15,14 +15,12 @@ from claude_mem_lite.context.prompt.builder import PromptContext, ScoreMemories,
 from claude_mem_lite.context.prompt.scoring import FLOOR
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.evaluation.recording import ListedSession
-from claude_mem_lite.evaluation.session_walk import Walk
 from claude_mem_lite.evaluation.trigger_walk import (
     Answer,
     AnsweredPrompt,
     AnswerItem,
     PromptTrigger,
     answer_items,
-    walk_in_time,
 )
 from claude_mem_lite.search_values import Filters, ScoredMemory
 from claude_mem_lite.store import memories
@@ -74,43 +72,42 @@ class _Given:
     plain: set[str] = field(default_factory=set)
 
 
-def asked_in_time(walk: Walk) -> Iterator[Asked]:
-    """All prompts from the eleventh session on."""
-    observer = _Observer(walk)
-    for answered in walk_in_time(walk, observer):
-        if isinstance(answered, AnsweredPrompt):
-            trigger, others = answered.trigger, observer.others
-            yield Asked(
-                session=trigger.session,
-                place=trigger.place,
-                number=trigger.number,
-                text=trigger.prompt,
-                has_edits=trigger.has_edits,
+class Observer:
+    """Builds for each prompt what other floors and the plain formula would have given."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, _Given] = {}
+        self._others: list[_Others] = []
+
+    def asked(self, prompts: Sequence[AnsweredPrompt]) -> list[Asked]:
+        """The prompts of the walk that was observed."""
+        return [
+            Asked(
+                session=answered.trigger.session,
+                place=answered.trigger.place,
+                number=answered.trigger.number,
+                text=answered.trigger.prompt,
+                has_edits=answered.trigger.has_edits,
                 known=others.known,
                 product=answered.answer,
                 at_floors=others.at_floors,
                 plain=others.plain,
                 build_ms=others.build_ms,
             )
+            for answered, others in zip(prompts, self._others, strict=True)
+        ]
 
-
-class _Observer:
-    """Builds for each prompt what other floors and the plain formula would have given."""
-
-    def __init__(self, walk: Walk) -> None:
-        self._walk = walk
-        self._given: dict[str, _Given] = {}
-        self.others = _Others(0, (), Answer(), 0.0)
-
-    def __call__(self, services: Services, trigger: PromptTrigger) -> None:
+    def __call__(self, services: Services, trigger: PromptTrigger, root: str) -> None:
         with closing(services.readers.open()) as db:
             session = trigger.session.id
             if session not in self._given:
                 self._given[session] = _Given(frozenset(services.in_flight.known(db, session).ids))
-            self.others = self._built(services, db, trigger, self._given[session])
+            self._others.append(self._built(services, db, trigger, self._given[session], root))
 
-    def _built(self, services: Services, db: sqlite3.Connection, trigger: PromptTrigger, given: _Given) -> _Others:
-        place = find_location(str(self._walk.root))
+    def _built(
+        self, services: Services, db: sqlite3.Connection, trigger: PromptTrigger, given: _Given, root: str
+    ) -> _Others:
+        place = find_location(root)
         checkout = LazyCheckoutView(services, db, place)
         request = ContextRequest(place, trigger.at, trigger.session.id, checkout=checkout)
         weigh = _remembering(services.search.score_memories)

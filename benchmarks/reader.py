@@ -16,14 +16,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.figures import Figure, keep, share_interval
+from benchmarks.figures import Figure, keep
 from benchmarks.product import temporary_folder
 from benchmarks.reader_model import Reader
 from benchmarks.reader_notes import CONDITIONS, DEFAULT, MAX_PROMPT_TOKENS, Notes, all_notes
 from benchmarks.reader_questions import ReaderQuestion, Verdict, reader_questions
 from benchmarks.transcripts import Data
 from claude_mem_lite.context.render import estimate_tokens
-from claude_mem_lite.evaluation.intervals import bootstrapped
+from claude_mem_lite.evaluation.intervals import bootstrapped, share_interval
 
 COMPARED = (("product", "none"), ("product", "headlines"), ("product", "past"))
 

@@ -19,11 +19,12 @@ from pathlib import Path
 from training.examples import Example, examples
 from training.learn import learn
 
-from benchmarks.figures import Figure, keep, share_interval
+from benchmarks.figures import Figure, keep
 from benchmarks.label_files import fingerprint
 from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge
 from claude_mem_lite.compress.compose.material import material_of
+from claude_mem_lite.evaluation.intervals import share_interval
 from claude_mem_lite.models import WORK_KINDS, Draft
 from claude_mem_lite.text import overlap
 

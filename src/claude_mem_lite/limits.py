@@ -1,5 +1,7 @@
 """Limits of time and number that the worker is started with. The defaults are for users; tests pass others."""
 
+import math
+
 from claude_mem_lite.values import frozen
 
 
@@ -20,6 +22,10 @@ class Limits:
     """Time of a scan after a scan that lacked time, as for a branch with changes in thousands of files."""
     search_s_per_file: float = 5e-6
     """Estimated cost of a walk over the index for new paths and tracked files, and of reading the file states."""
+    scan_step_s: float = 0.02
+    """Time of one step of the background scan: a hook may have to wait for the step."""
+    stale_s: float = 10.0
+    """CPU time and wall-clock time of an answer with all stale memories of a project."""
     hint_check_s: float = 0.03
     """Time for checks of code before a hook is answered about a prompt or a tool call."""
     answer_check_s: float = 0.02
@@ -36,6 +42,10 @@ class Limits:
     """Most time that the job thread leaves to the first answer of a worker: its hook waits no longer."""
     start_patience_s: float = 0.5
     """Most time for the layers of a start context."""
+    hook_grace_s: float = 0.0
+    """Time for an answer beyond the time that its hook waits."""
+    tidy_every_s: float = 600.0
+    """Pause between two rounds of maintenance."""
     drain_poll_s: float = 0.2
     """Pause of a drain before the next look at the queue."""
     import_quiet_s: float = 1.0
@@ -56,3 +66,22 @@ class Limits:
 
 
 LIMITS = Limits()
+UNLIMITED = Limits(
+    check_s=math.inf,
+    check_within_s=math.inf,
+    branches_s=math.inf,
+    long_branches_s=math.inf,
+    scan_step_s=math.inf,
+    stale_s=math.inf,
+    hint_check_s=math.inf,
+    answer_check_s=math.inf,
+    answer_check_within_s=math.inf,
+    link_s=math.inf,
+    detect_s=math.inf,
+    turns_s=math.inf,
+    start_patience_s=math.inf,
+    hook_grace_s=math.inf,
+    tidy_every_s=math.inf,
+    rest_s=math.inf,
+)
+"""Limits of a walk through recorded sessions: no answer depends on the load of the machine."""

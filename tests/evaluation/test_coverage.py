@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from claude_mem_lite.evaluation.coverage import Files, Selection, precision, product_selection, sample
-from claude_mem_lite.evaluation.intervals import bootstrapped
+from claude_mem_lite.evaluation.intervals import Measured, bootstrapped, mean_difference, mean_share
 from claude_mem_lite.evaluation.measurement import PRODUCT, ProjectWalk, measure, unused_memories
+from claude_mem_lite.evaluation.prompt_use import JudgedPrompt, rates
 from claude_mem_lite.evaluation.recording import ListedSession
 from claude_mem_lite.evaluation.session_walk import ContextLine, SessionStart
 from claude_mem_lite.evaluation.trigger_walk import Answer, AnsweredPrompt, AnswerItem, PromptTrigger
@@ -81,6 +82,29 @@ def test_the_interval_has_95_of_100_means() -> None:
     measured = bootstrapped([0.0, 1.0] * 50)
     assert measured.mean == 0.5
     assert (measured.low, measured.high) == pytest.approx((0.4, 0.6), abs=0.02)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_the_interval_of_equal_shares_has_a_width_that_shrinks_with_their_number(value: float) -> None:
+    few, many = mean_share([value] * 4), mean_share([value] * 100)
+    assert few.mean == many.mean == value
+    assert few.low <= many.low <= value <= many.high <= few.high
+    assert many.low < many.high
+
+
+def test_without_values_all_is_possible() -> None:
+    assert mean_share([]) == Measured(0.0, 0.0, 1.0)
+    assert mean_difference([]) == Measured(0.0, -1.0, 1.0)
+
+
+def test_a_difference_that_never_was_may_still_come() -> None:
+    measured = mean_difference([0.0] * 12)
+    assert (measured.mean, measured.low, measured.high) == pytest.approx((0.0, -0.2425, 0.2425), abs=1e-4)
+
+
+def test_prompts_without_an_item_of_use_have_an_interval_over_sessions() -> None:
+    judged = [JudgedPrompt(f"s{number // 2}", True, (False,)) for number in range(24)]
+    assert (rates(judged).low, rates(judged).high) == pytest.approx((0.0, 0.2425), abs=1e-4)
 
 
 def test_a_memory_that_was_of_use_once_is_not_unused() -> None:

@@ -2,13 +2,17 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.client.worker_process import wait_until
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.paths import HOME_VARIABLE
 from tests.support.past_sessions import LONG_AGO, PastSession, fixed_bug
 
@@ -40,6 +44,7 @@ def test_json_has_every_figure(tmp_path: Path) -> None:
     ran = run(tmp_path, transcripts(tmp_path), "--json")
     (project,) = json.loads(ran.stdout)["projects"]
     assert project["name"] == "shop"
+    assert project["problems"] == {}
     assert project["whole"]["sessions"] == 2
     assert set(project["whole"]["starts"]) == {"claude-mem-lite", "the newest 10 sessions", "nothing"}
 
@@ -57,10 +62,36 @@ def test_a_preset_that_does_not_exist_is_refused_before_any_session_is_read(tmp_
     assert "there is no preset 'nonsense'" in ran.stderr
 
 
+def test_without_stored_sessions_the_command_asks_for_a_folder(tmp_path: Path) -> None:
+    ran = run(tmp_path)
+    assert ran.returncode == 1
+    assert "nothing is stored here yet; name a folder of transcripts as PATH" in ran.stderr
+
+
 def test_a_folder_without_transcripts_is_said_to_be_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     ran = run(tmp_path, tmp_path / "empty")
     assert ran.stdout.startswith("There is no session to evaluate: no transcript was found. Name a folder")
+
+
+def test_impatient_stops_leave_no_folder_and_a_partial_report(tmp_path: Path) -> None:
+    recorded = transcripts(tmp_path, 30)
+    with tempfile.TemporaryDirectory(prefix="e") as temporary:  # short: a socket is in it
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": temporary}
+        command = [str(COMMAND), "eval", str(recorded), "--json"]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            walked = Path(temporary, f"claude-mem-lite-walk-{os.getuid()}-a-b-c-d-e", "home", "memory.db")
+            assert wait_until(walked.exists, Deadline.after(60))
+            running.send_signal(signal.SIGINT)
+            assert running.stderr is not None
+            assert running.stderr.readline().startswith(b"Stopping")
+            running.send_signal(signal.SIGINT)
+            running.send_signal(signal.SIGTERM)
+            printed, complained = running.communicate()
+        assert running.returncode == 0, complained
+        assert list(Path(temporary).iterdir()) == []
+    (project,) = json.loads(printed)["projects"]
+    assert project["is_partial"]
 
 
 @pytest.mark.parametrize(

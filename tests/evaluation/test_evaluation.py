@@ -4,21 +4,24 @@
 `evaluation/intervals.py`: made-up sessions, walked in time."""
 
 import json
+import logging
+import threading
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from benchmarks import injection
-from benchmarks.prompts import walked
+from benchmarks import eval_speed, injection
+from benchmarks.project_walk import walked
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.evaluation.intervals import bootstrapped
-from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, NEWEST_SESSIONS, NOTHING, PRODUCT
+from claude_mem_lite.evaluation.in_process_worker import noted_problems
+from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, NOTHING, PRODUCT
 from claude_mem_lite.evaluation.project_recordings import of_paths
-from claude_mem_lite.evaluation.prompt_use import judge, rates
 from claude_mem_lite.evaluation.report import ProjectReport, Report, evaluate, keep_report
 from claude_mem_lite.evaluation.variants import Variant
+from claude_mem_lite.evaluation.walk_folder import walk_folder
 from claude_mem_lite.paths import Home
 from claude_mem_lite.timestamps import utc_now
 from tests.support.past_sessions import LONG_AGO, SHOP, PastSession, fixed_bug
@@ -52,18 +55,47 @@ def report(data: Path) -> ProjectReport:
     return evaluate(project, VARIANTS, None, lambda _: None)
 
 
-def test_figures_of_starts_equal_those_of_the_benchmark(data: Path, report: ProjectReport) -> None:
-    samples = injection.measured_ways(data)
-    for name, way in ((PRODUCT, injection.PRODUCT), (NEWEST_SESSIONS, injection.NEWEST_SESSIONS)):
-        assert report.whole.starts[name].coverage == bootstrapped(samples[way].covered)
-        assert report.whole.starts[name].tokens == sum(samples[way].tokens) / len(samples[way].tokens)
+def test_every_figure_equals_that_of_the_benchmarks_to_the_last_digit(data: Path, report: ProjectReport) -> None:
+    of_eval = eval_speed.shared_figures(json.loads(json.dumps(asdict(report.whole))))
+    of_benchmarks = eval_speed.benchmarked(data.name, walked(data, injection.variants()))
+    assert of_eval == of_benchmarks
+    assert of_eval["prompts: prompts"] > 0
 
 
-def test_figures_of_prompts_equal_those_of_the_benchmark(data: Path, report: ProjectReport) -> None:
-    asked, listed = walked(data)
-    sessions = {session.id: session for session in listed}
-    judged = [judge(prompt.session, prompt.has_edits, prompt.product.sessions, sessions) for prompt in asked]
-    assert report.whole.prompts == rates(judged)
+@pytest.fixture
+def load() -> Iterator[None]:
+    """Threads that leave the worker little of the processor."""
+    is_over = threading.Event()
+
+    def spin() -> None:
+        while not is_over.is_set():
+            sum(range(10_000))
+
+    threads = [threading.Thread(target=spin) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    yield
+    is_over.set()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.usefixtures("load")
+def test_a_walk_on_a_busy_machine_beside_another_walk_has_the_same_figures(data: Path, report: ProjectReport) -> None:
+    (project,) = of_paths([data], utc_now())
+    with walk_folder():
+        assert evaluate(project, VARIANTS, None, lambda _: None) == report
+
+
+def test_what_the_worker_complains_of_is_noted_with_its_number() -> None:
+    with noted_problems() as problems:
+        for layer in ("sessions", "project"):
+            logging.getLogger("claude_mem_lite.context").warning("layer failed", extra={"layer": layer})
+    assert problems.counts == {"layer failed": 2}
+
+
+def test_a_walk_without_trouble_has_no_problems(report: ProjectReport) -> None:
+    assert not report.problems
 
 
 def test_a_context_covers_more_than_nothing_and_few_sessions_are_said_to_be_few(report: ProjectReport) -> None:
@@ -81,6 +113,7 @@ def test_a_variant_is_compared_by_session_in_the_same_walk(report: ProjectReport
 
 def test_a_failure_that_comes_back_is_counted_with_its_known_fix(report: ProjectReport) -> None:
     assert report.whole.failures_repeated == SESSIONS - 10
+    assert report.whole.failures_share.low < report.whole.failures_share.mean <= report.whole.failures_share.high
     assert 0 < report.whole.failures_offered <= report.whole.failures_repeated
 
 

@@ -67,3 +67,14 @@ def test_a_variant_by_another_preset_has_its_layers(walked: tuple[list[SessionSt
         layers = {line.layer for line in start.variants["codes"][1]}
         assert layers <= OF_CODES
         assert layers & {"impl", "dec"}
+
+
+def test_a_start_is_answered_however_late(tmp_path: Path) -> None:
+    for number in range(FIRST + 1):
+        fixed_bug(f"s{number:02d}", number, LONG_AGO + timedelta(days=number)).write(tmp_path)
+    with walk_folder() as folder:
+        walk = Walk(read_recording([tmp_path], utc_now()), folder)
+        with served(walk.home, walk.clock):
+            walk.begin(FIRST)
+            walk.clock.at += timedelta(hours=1)
+            assert "total_9" in walk.start(walk.listed[FIRST])

@@ -1,7 +1,8 @@
 """Figures of benchmarks: intervals of shares."""
 
 import pytest
-from benchmarks.figures import share_interval
+
+from claude_mem_lite.evaluation.intervals import share_interval
 
 
 def test_the_interval_of_a_share_is_wilsons() -> None:

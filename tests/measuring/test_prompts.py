@@ -79,7 +79,7 @@ def test_all_items_of_a_drawn_session_count() -> None:
 
 def test_nothing_given_is_no_precision_and_no_error() -> None:
     measured = rates([JudgedPrompt("a", True, ()), JudgedPrompt("b", True, ())])
-    assert (measured.share, measured.precision, measured.low, measured.high) == (0.0, 0.0, 0.0, 0.0)
+    assert (measured.share, measured.precision, measured.low, measured.high) == (0.0, 0.0, 0.0, 1.0)
     assert rates([]).share == 0.0
 
 

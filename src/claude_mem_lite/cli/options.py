@@ -252,11 +252,11 @@ def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False, w
     return connect()
 
 
-def connect_to_find() -> Client:
+def connect_to_find(next_step: str = _INSTALL) -> Client:
     """Return a client for a command that needs stored data; raise MemoryLiteError without a data folder."""
     if not is_anything_stored():
         _refuse_missing(absolute_home())
-        raise MemoryLiteError(_NOTHING, _INSTALL)
+        raise MemoryLiteError(_NOTHING, next_step)
     return connect()
 
 

@@ -14,7 +14,7 @@ from claude_mem_lite.evaluation.coverage import (
     product_selection,
     sample,
 )
-from claude_mem_lite.evaluation.intervals import Measured, bootstrapped
+from claude_mem_lite.evaluation.intervals import Measured, bootstrapped, mean_difference, mean_share, share_interval
 from claude_mem_lite.evaluation.prompt_use import Rates, judge, rates, with_edits
 from claude_mem_lite.evaluation.recording import ListedSession
 from claude_mem_lite.evaluation.session_walk import SessionStart
@@ -73,6 +73,8 @@ class MeasuredSessions:
     """Failures whose fix an earlier session had verified."""
     failures_offered: int
     """Of these, failures that would have got the fix."""
+    failures_share: Measured
+    """Share of them that would have got the fix."""
 
 
 @dataclass(slots=True)
@@ -115,6 +117,7 @@ def measure(walked: ProjectWalk, month: str = "") -> MeasuredSessions:
         judge(prompt.trigger.session, prompt.trigger.has_edits, prompt.answer.sessions, sessions) for prompt in prompts
     ]
     failures = [failure for prompt in prompts for failure in prompt.failures]
+    offered = sum(failure.is_offered for failure in failures)
     return MeasuredSessions(
         sessions=len(starts),
         with_files=len(plain.covered),
@@ -125,7 +128,8 @@ def measure(walked: ProjectWalk, month: str = "") -> MeasuredSessions:
         prompts_with_edits=rates(with_edits(judged, True)),
         tokens_per_prompt=_mean([prompt.answer.tokens for prompt in prompts]),
         failures_repeated=len(failures),
-        failures_offered=sum(failure.is_offered for failure in failures),
+        failures_offered=offered,
+        failures_share=Measured(offered / len(failures) if failures else 0.0, *share_interval(offered, len(failures))),
     )
 
 
@@ -164,7 +168,7 @@ def _variant(files: Files, name: str) -> Select:
 
 def _figures(measured: CoverageSample) -> StartFigures:
     return StartFigures(
-        coverage=bootstrapped(measured.covered) if measured.covered else Measured(0.0, 0.0, 0.0),
+        coverage=mean_share(measured.covered),
         readable=_mean(measured.readable),
         tokens=_mean(measured.tokens),
         max_tokens=max(measured.tokens, default=0),
@@ -173,12 +177,15 @@ def _figures(measured: CoverageSample) -> StartFigures:
 
 
 def _difference(variant: CoverageSample, plain: CoverageSample) -> Difference:
-    return Difference(_paired(variant.covered, plain.covered), _paired(variant.tokens, plain.tokens))
+    tokens = _paired(variant.tokens, plain.tokens)
+    return Difference(
+        coverage=mean_difference(_paired(variant.covered, plain.covered)),
+        tokens=bootstrapped(tokens) if tokens else Measured(0.0, 0.0, 0.0),
+    )
 
 
-def _paired(values: Sequence[float], others: Sequence[float]) -> Measured:
-    differences = [value - other for value, other in zip(values, others, strict=True)]
-    return bootstrapped(differences) if differences else Measured(0.0, 0.0, 0.0)
+def _paired(values: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [value - other for value, other in zip(values, others, strict=True)]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -2,13 +2,14 @@
 
 An item is of use when the session of its memory began earlier and touched a file that this session touches. Precision
 is over items, so a prompt with three items counts three times; its interval comes from drawing whole sessions, because
-prompts of one session are not independent."""
+prompts of one session are not independent. Where that has no width, as with no item of use, it is Wilson's over
+sessions."""
 
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from claude_mem_lite.evaluation.intervals import ROUNDS
+from claude_mem_lite.evaluation.intervals import ROUNDS, share_interval
 from claude_mem_lite.evaluation.recording import ListedSession
 from claude_mem_lite.values import frozen
 
@@ -87,4 +88,7 @@ def _interval(judged: Sequence[JudgedPrompt]) -> tuple[float, float]:
         if items := sum(number for _, number in chosen):
             found.append(sum(useful for useful, _ in chosen) / items)
     found.sort()
-    return (found[int(len(found) * 0.025)], found[int(len(found) * 0.975)]) if found else (0.0, 0.0)
+    if found and found[0] < found[-1]:
+        return found[int(len(found) * 0.025)], found[int(len(found) * 0.975)]
+    with_items = sum(items > 0 for _, items in pairs)
+    return share_interval(with_items * found[0] if found else 0.0, with_items)

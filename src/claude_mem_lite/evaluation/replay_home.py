@@ -5,11 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from claude_mem_lite.client.client import Client
-from claude_mem_lite.client.worker_process import wait_until
-from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.evaluation.in_process_worker import TRY_LATER, send_hook
+from claude_mem_lite.evaluation.in_process_worker import PATIENCE_S, TRY_LATER, WalkClient, send_hook
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import JsonObject
@@ -17,7 +14,6 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.values import frozen
 
 _BATCH_BYTES = 2 * 1024 * 1024
-_DRAIN_S = 600.0
 
 
 @frozen
@@ -30,8 +26,8 @@ class ReplayHome:
     """Folders of the sessions, the longest path first."""
 
     @property
-    def client(self) -> Client:
-        return Client(self.home)
+    def client(self) -> WalkClient:
+        return WalkClient(self.home)
 
     def start(self, session: str, at: datetime) -> str:
         """Return the text that the start hook of a session prints, and confirm the print."""
@@ -48,21 +44,27 @@ class ReplayHome:
         return context
 
     def import_turns(self, turns: Sequence[TranscriptTurn]) -> None:
-        """Import turns, and wait until all are stored and indexed."""
+        """Import turns, and wait after each batch: work must not fall between batches as the machine is fast or
+        slow."""
         batch: list[JsonObject] = []
         size = 0
         for turn in sorted(turns, key=ended_at):
             batch.append(json.loads(self.relocate(json.dumps(turn.as_json()))))
             size += len(repr(turn))
             if size >= _BATCH_BYTES:
-                self.client.import_turns(batch)
+                self._import(batch)
                 batch, size = [], 0
         if batch:
-            self.client.import_turns(batch)
-        if not self.client.drain(_DRAIN_S).drained:
-            raise MemoryLiteError(f"the worker of the walk processed not all turns in {_DRAIN_S:.0f} s", TRY_LATER)
-        if not wait_until(lambda: not self.client.index().waiting, Deadline.after(_DRAIN_S)):
-            raise MemoryLiteError(f"the worker of the walk indexed not all memories in {_DRAIN_S:.0f} s", TRY_LATER)
+            self._import(batch)
+
+    def _import(self, batch: Sequence[JsonObject]) -> None:
+        self.client.import_turns(batch)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until all turns are stored and indexed, and the code is scanned."""
+        if not self.client.drain(PATIENCE_S).drained:
+            raise MemoryLiteError(f"the worker of the walk did not finish its work in {PATIENCE_S:.0f} s", TRY_LATER)
 
     def relocate(self, encoded: str) -> str:
         """Return JSON text with the one checkout in place of all folders."""

@@ -47,6 +47,8 @@ class ProjectReport:
     whole: MeasuredSessions
     months: Mapping[str, MeasuredSessions]
     unused: Sequence[UnusedMemory]
+    problems: Mapping[str, int]
+    """Problems that the worker of the walk logged, with their number: what they concern is not measured."""
 
 
 @frozen
@@ -79,6 +81,7 @@ def evaluate(
     `advance` gets the number of sessions reached."""
     walked = ProjectWalk(project.recording.listed)
     titles: Mapping[str, str] = {}
+    problems: Mapping[str, int] = {}
     is_partial = False
     with walk_folder() as folder:
         if len(walked.listed) > FIRST:
@@ -89,7 +92,8 @@ def evaluate(
                     advance(FIRST + len(walked.starts))
             except KeyboardInterrupt:
                 is_partial = True
-            titles = _titles(walk.home)
+            problems = dict(walk.problems)
+            titles = _titles(walk.home) if walked.starts else {}  # else the database may have no table yet
     if since is not None:
         walked = _since(walked, since)
     return ProjectReport(
@@ -102,6 +106,7 @@ def evaluate(
         whole=measure(walked),
         months={month: measure(walked, month) for month in walked.months()},
         unused=unused_memories(walked, titles),
+        problems=problems,
     )
 
 
@@ -123,7 +128,5 @@ def _since(walked: ProjectWalk, since: datetime) -> ProjectWalk:
 
 
 def _titles(home: Home) -> dict[str, str]:
-    if not home.memory_db.exists():
-        return {}
     with closing(open_for_reading(home.memory_db)) as db:
         return {memory.id: memory.title for _, memory in memory_queries.all_after(db, 0, None)}

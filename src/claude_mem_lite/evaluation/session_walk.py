@@ -6,14 +6,14 @@ project, with the session's branch in HEAD and each file as last seen (sightings
 merged branches and uncommitted files, by which the product selects too, are unknown."""
 
 import json
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Wanted, Where
-from claude_mem_lite.evaluation.in_process_worker import SettableClock
+from claude_mem_lite.evaluation.in_process_worker import SettableClock, WalkClient
 from claude_mem_lite.evaluation.recording import ListedSession, Recording
 from claude_mem_lite.evaluation.replay_home import ReplayHome, ended_at
 from claude_mem_lite.evaluation.sightings import Tree, tree_at, write_tree
@@ -61,7 +61,7 @@ class SessionStart:
     text: str
     lines: tuple[ContextLine, ...]
     is_same: bool
-    """True if the hook got the same: a hook waits about a second, which a busy machine may exceed."""
+    """True if the hook got the same."""
     variants: Mapping[str, tuple[str, tuple[ContextLine, ...]]]
     """Text and lines of each variant."""
     headlines: Mapping[str, tuple[datetime, str]]
@@ -91,7 +91,9 @@ class Walk:
         self.home = Home(folder / "home")
         self.home.make()
         self._filled = ReplayHome(self.home, self.root, folders)
-        self._client = Client(self.home)
+        self._client = WalkClient(self.home)
+        self.problems: Counter[str] = Counter()
+        """Problems that the worker has logged: what they concern is missing in the figures."""
         self.clock = SettableClock(self.listed[0].started_at)
 
     def begin(self, place: int) -> None:
@@ -127,7 +129,9 @@ class Walk:
 
     def start(self, session: ListedSession) -> str:
         """Return the text that the start hook of a session prints, and confirm the print."""
-        return self._filled.start(session.id, session.started_at)
+        printed = self._filled.start(session.id, session.started_at)
+        self._filled.settle()  # a start schedules a scan, which must not meet the next checkout
+        return printed
 
     def _built(self, services: Services, variant: Variant) -> tuple[str, tuple[ContextLine, ...]]:
         built = build_variant(services, str(self.root), variant)
@@ -168,7 +172,7 @@ class Walk:
 
 
 def context_lines(
-    client: Client, context: str, lines: Sequence[tuple[str, str, str]], sessions: Container[str]
+    client: WalkClient, context: str, lines: Sequence[tuple[str, str, str]], sessions: Container[str]
 ) -> tuple[ContextLine, ...]:
     """Return the lines of a context that are in its text, from layer, line and source of each."""
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.evaluation.failures import RepeatedFailure, repeated_failures
-from claude_mem_lite.evaluation.in_process_worker import hook_name, retried_when_late, served
+from claude_mem_lite.evaluation.in_process_worker import hook_name, noted_problems, served
 from claude_mem_lite.evaluation.recording import EDITING_TOOLS, ListedSession
 from claude_mem_lite.evaluation.session_walk import FIRST, SessionStart, Walk
 from claude_mem_lite.evaluation.sightings import prompt_of
@@ -28,7 +28,6 @@ from claude_mem_lite.worker.answers.reply import mark_printed
 from claude_mem_lite.worker.services import Services
 
 _NEWEST = 5
-_DRAIN_S = 600.0
 # Texts of the client in place of a user's prompt.
 _NOT_TYPED = ("<local-command", "<command-", "<task-notification>", "[Request interrupted", "<bash-")
 
@@ -81,25 +80,26 @@ class AnsweredPrompt:
     failures: tuple[RepeatedFailure, ...]
 
 
-Observe = Callable[[Services, PromptTrigger], None]
+Observe = Callable[[Services, PromptTrigger, str], None]
+"""Called with the prompt and the path of the checkout."""
 
 
 def walk_in_time(walk: Walk, observe: Observe | None = None) -> Iterator[SessionStart | AnsweredPrompt]:
     """Yield starts and prompts from the eleventh session on; `observe` sees each prompt before its answer."""
-    with served(walk.home, walk.clock) as services:
+    with noted_problems() as problems, served(walk.home, walk.clock) as services:
+        walk.problems = problems.counts
         current = -1
         for at, place, trigger in sorted(_triggers(walk), key=_order):
             is_elsewhere, current = current != place, place
             if trigger is None:
                 walk.begin(place)
                 yield walk.start_of(services, walk.listed[place])
-                services.passes.wait_until_idle(_DRAIN_S)
                 continue
             if is_elsewhere:
                 walk.check_out(place)
             walk.go_to(at)
             if observe is not None:
-                observe(services, trigger)
+                observe(services, trigger, str(walk.root))
             yield _answered(services, walk, trigger)
 
 
@@ -146,13 +146,14 @@ def _answer(services: Services, walk: Walk, trigger: PromptTrigger) -> Answer:
         "prompt": trigger.prompt,
     }
     body = json.dumps(payload).encode()
-    if not retried_when_late(lambda: prompt_context(services, name, body)):
+    if not prompt_context(services, name, body):
         return Answer()
     mark_printed(services, name).result()
     with closing(services.readers.open()) as db:
         newest = receipts.newest(db, session=trigger.session.id, limit=_NEWEST)
-        (given,) = (receipt for receipt in newest if receipt.spool_name == name)
-        return Answer(answer_items(db, given.items), given.tokens)
+        given = next((receipt for receipt in newest if receipt.spool_name == name), None)
+        # A question to the agent about a lesson has no receipt.
+        return Answer(answer_items(db, given.items), given.tokens) if given is not None else Answer()
 
 
 def answer_items(db: sqlite3.Connection, items: Sequence[ReceiptItem]) -> tuple[AnswerItem, ...]:

@@ -1,9 +1,10 @@
-"""Temporary folder of a walk, under a name that is the same in every run.
+"""Temporary folder of a walk, under a name of the same words in every run.
 
-Stored texts contain the path of the checkout: a random name would change their words, and with the words the ranking
-of search."""
+Stored texts contain the path of the checkout: other words would change the ranking of search. Walks at the same time
+have the words in another order, which no ranking sees."""
 
 import fcntl
+import itertools
 import os
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from claude_mem_lite.errors import MemoryLiteError
 
-_MAX_FOLDERS = 1000
+_WORDS = "abcde"
 _LEFT_AFTER_S = 86400.0
 """Age up to which a folder is never taken for a left one: its walk may just begin, or be of a version without locks."""
 
@@ -34,8 +35,8 @@ def walk_folder() -> Iterator[Path]:
 
 def _made() -> Path:
     """Make the first folder of a fixed series of names; other walks at the same time take later ones."""
-    for number in range(_MAX_FOLDERS):
-        folder = Path(tempfile.gettempdir(), _name(f"{number:03d}"))
+    for order in itertools.permutations(_WORDS):
+        folder = Path(tempfile.gettempdir(), _name("-".join(order)))
         _remove_left(folder)
         try:
             folder.mkdir(mode=0o700)
@@ -43,13 +44,13 @@ def _made() -> Path:
             continue
         return folder
     raise MemoryLiteError(
-        f"{_MAX_FOLDERS} folders of interrupted runs are left in {tempfile.gettempdir()}",
+        f"too many folders of interrupted runs are left in {tempfile.gettempdir()}",
         f"delete those that begin with {_name('')}",
     )
 
 
-def _name(number: str) -> str:
-    return f"claude-mem-lite-walk-{os.getuid()}-{number}"
+def _name(end: str) -> str:
+    return f"claude-mem-lite-walk-{os.getuid()}-{end}"
 
 
 def _remove_left(folder: Path) -> None:

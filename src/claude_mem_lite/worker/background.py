@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from claude_mem_lite.worker.guards.jobs import GuardJobs
     from claude_mem_lite.worker.guards.replays import GuardReplays
 
-EVERY_S = 600.0
 KEEP_RECEIPTS_DAYS = 180
 log = logging.getLogger(__name__)
 

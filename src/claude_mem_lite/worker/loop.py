@@ -206,7 +206,7 @@ class Loop:
     def _maintain(self) -> None:
         from claude_mem_lite.worker import background
 
-        if time.monotonic() - self._tidied_at > background.EVERY_S or not self._tidied_at:
+        if time.monotonic() - self._tidied_at > self.services.limits.tidy_every_s or not self._tidied_at:
             self._tidied_at = time.monotonic()
             services = self.services
             background.tidy(self._queue, self._memory_db, services.clock(), services.backups.backed_up)

@@ -1,6 +1,7 @@
 """Tests of `context/layers/observations.py`, `context/layers/contradictions.py` and `context/layers/layer.py`: layers
 run in turn, by priority, with each memory once and every choice explained."""
 
+import math
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -12,14 +13,14 @@ import pytest
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.layers.layer import Item, Layer, turns_s
+from claude_mem_lite.context.layers.layer import Item, Layer, turns_deadline
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset, make_preset
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.deadline import PAST, Deadline
 from claude_mem_lite.knowledge.user_edits import CONFIRMED
-from claude_mem_lite.limits import Limits
+from claude_mem_lite.limits import UNLIMITED, Limits
 from claude_mem_lite.models import Event, Kind, Memory, Outcome, Receipt, ReceiptItem, SessionSummary
 from claude_mem_lite.search_values import Filters, Hit
 from claude_mem_lite.store import memory_links, receipts, turns
@@ -116,9 +117,13 @@ def test_a_query_that_nobody_waits_for_any_more_is_ended(store: Store) -> None:
 
 def test_turns_take_a_part_of_the_time_and_no_more_than_there_is() -> None:
     clock = SetSeconds()
-    assert turns_s(replace(HERE, deadline=Deadline.after(0.1, clock))) == pytest.approx(0.03)
-    assert turns_s(replace(HERE, deadline=Deadline.after(10.0, clock))) == HERE.limits.turns_s
-    assert turns_s(HERE) == HERE.limits.turns_s
+    short, long, endless = (
+        replace(HERE, deadline=Deadline(at, clock)) for at in (clock() + 0.1, clock() + 10.0, math.inf)
+    )
+    assert turns_deadline(short).left_s() == pytest.approx(0.03)
+    assert turns_deadline(long).left_s() == pytest.approx(HERE.limits.turns_s)
+    assert turns_deadline(endless).left_s() == pytest.approx(HERE.limits.turns_s)
+    assert turns_deadline(replace(endless, limits=UNLIMITED)).timeout_s() is None
 
 
 def test_each_layer_has_a_connection_of_its_own_which_is_closed_afterwards(store: Store) -> None:

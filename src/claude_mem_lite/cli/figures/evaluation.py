@@ -1,7 +1,9 @@
 """The `eval` command: the user's own sessions, walked in time through the product on a temporary home."""
 
 import os
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -20,9 +22,10 @@ from claude_mem_lite.cli.options import (
     where,
 )
 from claude_mem_lite.cli.output import bold, plain, print_json, progress
-from claude_mem_lite.client.queries import Where
+from claude_mem_lite.evaluation.intervals import Measured
 from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, PRODUCT, MeasuredSessions, StartFigures
 from claude_mem_lite.evaluation.project_recordings import of_paths, of_sessions
+from claude_mem_lite.evaluation.prompt_use import Rates
 from claude_mem_lite.evaluation.report import ProjectRecording, ProjectReport, Report, keep_report
 from claude_mem_lite.evaluation.report import evaluate as evaluate_project
 from claude_mem_lite.evaluation.session_walk import FIRST
@@ -35,6 +38,7 @@ _MAX_SESSIONS = 1000
 _MAX_UNUSED = 10
 _MAX_TITLE_LENGTH = 80
 _BAR_WIDTH = 30
+_OTHER_PATHS = "name a folder of transcripts as PATH, such as ~/.claude/projects"
 
 
 @click.command(name="eval", short_help="Measure on your own sessions how much memory helps.")
@@ -45,8 +49,8 @@ _BAR_WIDTH = 30
     "--since", metavar="WHEN", help="Measure only sessions that began since then; earlier ones fill the memory."
 )
 @click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Compare with a budget of N tokens.")
-@click.option("--preset", metavar="NAME", default="", help="Compare with another preset.")
-@click.option("--without", metavar="LAYER", multiple=True, help="Compare with a context without this layer.")
+@click.option("--preset", metavar="NAME", default="", help="Compare with another preset: layers, or codes.")
+@click.option("--without", metavar="LAYER", multiple=True, help="Compare with a context without a layer: handoff, say.")
 @json_option
 def evaluate(
     paths: tuple[Path, ...],
@@ -78,19 +82,19 @@ def evaluate(
     for path in paths:
         require_there(path)
     now = utc_now()
-    if asking_agent("") is not None and is_anything_stored():  # refused in a control session of the experiment
-        connect_to_find().sessions(Where("", all_projects=True), limit=1)
+    _refuse_control_session()
     if paths:
-        _refuse_control_session()
         projects = of_paths([path.expanduser().absolute() for path in paths], now)
     else:
-        client = connect_to_find()
+        client = connect_to_find(_OTHER_PATHS)
         sessions = client.sessions(where(cwd, project, all_projects), limit=_MAX_SESSIONS)
         projects = of_sessions(sessions, own_folders(os.environ), now)
     measured_since = datetime.fromisoformat(times.since(since)) if since else None
-    report = _report(projects, variants, measured_since, now, is_quiet=as_json)
+    with _stopped_once():
+        report = _report(projects, variants, measured_since, now, is_quiet=as_json)
     _print(report, as_json)
-    if report.projects and is_anything_stored():  # after the output, which must not depend on a full disk
+    is_measured = any(project.whole.sessions for project in report.projects)
+    if is_measured and is_anything_stored():  # after the output, which must not depend on a full disk
         keep_report(report, chosen_home())
 
 
@@ -105,6 +109,25 @@ def _print(report: Report, as_json: bool) -> None:
         )
     for line in (line for measured in report.projects for line in _lines(measured)):
         click.echo(line)
+
+
+@contextmanager
+def _stopped_once() -> Iterator[None]:
+    """Stop by the first signal and ignore more: the temporary folder is removed first, which has files of sessions."""
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def stop(_number: int, _frame: object) -> None:
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
+        click.echo("Stopping; what was measured follows.", err=True)
+        raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, stop) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _refuse_control_session() -> None:
@@ -152,6 +175,12 @@ def _lines(project: ProjectReport) -> Iterator[str]:
     if project.not_walked:
         gone = counted(project.not_walked, "stored session was", "stored sessions were")
         yield f"{gone} left out, because Claude Code has no transcript any more."
+    if project.problems:
+        found = ", ".join(f"{plain(message)} ({count})" for message, count in project.problems.items())
+        yield f"The worker of the walk had problems, and what they concern is not measured: {found}."
+    if not whole.sessions and project.is_partial:
+        yield f"No session was measured yet: the first {FIRST} only fill the memory."
+        return
     if not whole.sessions:
         yield (
             f"Too few sessions to tell: {counted(project.sessions, 'session')}, of which the first {FIRST} only fill "
@@ -170,7 +199,7 @@ def _lines(project: ProjectReport) -> Iterator[str]:
         yield "By month, share of touched files that the start context covered:"
         for month, figures in project.months.items():
             few = "" if figures.is_enough else ", too few sessions to tell"
-            yield _bar(month, figures.starts[PRODUCT]) + few
+            yield _bar(month, figures.starts[PRODUCT]) + f"; {_of_use(figures.prompts)}" + few
     yield from _unused(project)
     yield ""
 
@@ -181,6 +210,9 @@ def _starts(figures: MeasuredSessions) -> Iterator[str]:
         yield _bar(name, start)
     for name, difference in figures.differences.items():
         by, tokens = difference.coverage, difference.tokens
+        if not (by.mean or tokens.low or tokens.high):
+            yield f"  {plain(name)}: no difference in any of {counted(figures.sessions, 'session')}"
+            continue
         is_clear = by.low > 0 or by.high < 0
         verdict = "" if is_clear and figures.is_enough else "; that may be chance"
         yield (
@@ -201,16 +233,25 @@ def _bar(label: str, start: StartFigures) -> str:
 def _prompts(figures: MeasuredSessions) -> Iterator[str]:
     given = figures.prompts
     yield (
-        f"Prompts: {given.answered} of {given.prompts} would have been given something; {given.useful} of "
-        f"{given.items} items were of use ({given.precision:.1%}, 95 % {given.low:.1%} to {given.high:.1%}); "
+        f"Prompts: {given.answered} of {given.prompts} would have been given something; {_of_use(given)}; "
         f"{figures.tokens_per_prompt:.0f} tokens for each prompt."
     )
-    edited = figures.prompts_with_edits
-    yield f"  where the turn changed files: {edited.useful} of {edited.items} items ({edited.precision:.1%})"
+    yield f"  where the turn changed files: {_of_use(figures.prompts_with_edits)}"
+    share = figures.failures_share
     yield (
         f"Failures that came back although an earlier session had fixed them: {figures.failures_repeated}; "
-        f"the fix would have been given for {figures.failures_offered}."
+        f"the fix would have been given for {figures.failures_offered}{_share(share, figures.failures_repeated)}."
     )
+
+
+def _of_use(given: Rates) -> str:
+    share = Measured(given.precision, given.low, given.high)
+    return f"{given.useful} of {given.items} items of use{_share(share, given.items)}"
+
+
+def _share(share: Measured, total: int) -> str:
+    """Return a share of a total with its interval in brackets; '' of nothing."""
+    return f" ({share.mean:.1%}, 95 % {share.low:.1%} to {share.high:.1%})" if total else ""
 
 
 def _unused(project: ProjectReport) -> Iterator[str]:

@@ -23,8 +23,6 @@ from claude_mem_lite.store.branches import Hidden, is_hidden
 from claude_mem_lite.timestamps import Clock
 from claude_mem_lite.values import frozen
 
-# A hook asking for context may have to wait for a step.
-STEP_S = 0.02
 # Missing files are searched in batches: each search walks the whole index.
 _AT_ONCE = 60
 # Number of steps without any verdict: a search for moved code takes a while in a large checkout.
@@ -102,6 +100,7 @@ class ProjectScan:
     cache: CodeCache
     target: ScanTarget
     clock: Clock
+    step_s: float
     skip_cache: ScanSkipCache
     verdict_cache: VerdictCache
     changed: bool = False
@@ -186,7 +185,7 @@ class ProjectScan:
         known = KnownRenames(self.db, self.target.location.project)
         while left and tries < _MAX_TRIES:
             # Untouched files are read as well: code may have been restored within its own turn.
-            limits = CheckLimits(Deadline.after(STEP_S), relocation=root.relocation, renames=known)
+            limits = CheckLimits(Deadline.after(self.step_s), relocation=root.relocation, renames=known)
             now = judge(self.cache, root.path, left, limits)
             sure = {id_: freshness for id_, freshness in now.items() if freshness.verdict != "unknown"}
             tries = 0 if sure else tries + 1

@@ -207,7 +207,9 @@ class StalenessScanner:
         while len(self._skip_caches) >= _MAX_CHECKOUTS:
             del self._skip_caches[next(iter(self._skip_caches))]
         self._skip_caches[root] = skip_cache
-        self._scan = ProjectScan(self._db, self.cache, target, self._clock, skip_cache, self._verdict_cache)
+        self._scan = ProjectScan(
+            self._db, self.cache, target, self._clock, self._limits.scan_step_s, skip_cache, self._verdict_cache
+        )
         self._scan.changed = store_branches(self._db, place.project, found, self._clock())
         self._steps = self._scan.steps()
         return self._scan

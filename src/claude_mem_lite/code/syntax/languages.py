@@ -138,6 +138,8 @@ def parse_bytes(data: bytes, language: str) -> "Tree | None":
         return buffer
 
     tree = parser.parse(read)
+    if late:
+        _log.warning("a text was not parsed in time", extra={"language": language, "bytes": len(data)})
     return None if late or _is_hopeless(tree, deadline) else tree
 
 

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from claude_mem_lite.context.project_setting import Setting
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import Score
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.values import frozen
 
 
@@ -122,7 +123,7 @@ def run_layers(
         begun = {
             layer.name: in_turn.submit(run, layer) for layer in sorted(layers, key=lambda result: not result.searches)
         }
-        wait(begun.values(), turns_s(request))
+        wait(begun.values(), turns_deadline(request).timeout_s())
         futures = [beside.submit(run, layer) if (future := begun[layer.name]).cancel() else future for layer in layers]
         wait(futures, request.deadline.timeout_s())
     candidates = [_outcome(layer, future) for layer, future in zip(layers, futures, strict=True)]
@@ -133,9 +134,9 @@ def run_layers(
     return candidates
 
 
-def turns_s(request: ContextRequest) -> float:
-    """Return the time for running layers in sequence."""
-    return min(request.deadline.share(_SHARE_OF_TURNS).left_s(), request.limits.turns_s)
+def turns_deadline(request: ContextRequest) -> Deadline:
+    """Return the end of the time for running layers in sequence."""
+    return request.deadline.share(_SHARE_OF_TURNS).at_most(request.limits.turns_s)
 
 
 @contextmanager

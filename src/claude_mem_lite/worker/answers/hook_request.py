@@ -48,7 +48,8 @@ class HookRequest:
     def left_s(self) -> float:
         """Return the time that is left for building the answer."""
         # A clock that was set back must not make the worker wait for ever.
-        return min(self.waits_s - self.way_back_s - self.age_s(), self.waits_s)
+        waits_s = min(self.waits_s - self.way_back_s - self.age_s(), self.waits_s)
+        return waits_s + self.services.limits.hook_grace_s
 
     def deadline(self) -> Deadline:
         """Return the end of the time for building the answer."""

@@ -85,7 +85,7 @@ def _start_context(services: Services, name: str, body: bytes) -> bytes | None:
         return services.notices.with_trouble(event, services.settings.problem)
     if is_excluded(services.settings.config, event.cwd):
         return None
-    if request.age_s() > request.waits_s:
+    if request.age_s() > request.waits_s + services.limits.hook_grace_s:
         return _not_in_time(services, event)
     now = services.clock()  # before reading: memories stored later were not given
     with closing(services.readers.open()) as db:

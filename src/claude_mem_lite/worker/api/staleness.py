@@ -18,7 +18,6 @@ from claude_mem_lite.worker.api.memories import brief
 from claude_mem_lite.worker.api.routing import Router, Running
 from claude_mem_lite.worker.services import Services
 
-_MAX_S = 10.0
 _AT_ONCE = 50
 _MAX_RETIRED = 1_000
 router = Router(prefix="/api")
@@ -73,7 +72,7 @@ def stale(services: Running, cwd: str) -> StaleResponse:
 
 def _look_through(services: Services, db: sqlite3.Connection, location: Location) -> tuple[list[StaleMemory], int, int]:
     """Return the stale ones of the active memories of a project, and the numbers of checked and other memories."""
-    cpu_budget = CpuBudget(_MAX_S, _MAX_S)
+    cpu_budget = CpuBudget(services.limits.stale_s, services.limits.stale_s)
     checkout = services.scanner.checkout(db, location, cpu_budget)
     found: list[StaleMemory] = []
     checked = unchecked = 0
