@@ -30,3 +30,11 @@ def test_a_link_in_place_of_the_file_is_replaced_and_its_target_left_alone(tmp_p
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         private_files.replace(tmp_path / "nowhere" / "api-key", b"")
+
+
+def test_a_write_that_fails_leaves_the_former_content_and_no_rest(tmp_path: Path) -> None:
+    path = tmp_path / "keys" / "api-key"
+    path.mkdir(parents=True)  # no file can take its place
+    with pytest.raises(OSError, match="api-key"):
+        private_files.replace(path, b"newer")
+    assert [one.name for one in path.parent.iterdir()] == ["api-key"]

@@ -21,7 +21,7 @@ def filled(home: Home) -> Home:
     home.api_key.write_text("sk-none")
     for path in (home.team_address, home.team_admin_address, home.team_key):
         write_secret(path, "a secret")
-    (home.root / ".team-url.0123456789abcdef").write_text("a secret")
+    (home.root / "team-url.new").write_text("a secret")
     aside = home.root / "damaged-20260101T000000Z-2"
     aside.mkdir()
     (aside / "memory.db-wal").write_text("x")

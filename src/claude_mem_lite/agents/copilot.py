@@ -15,8 +15,8 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, text
 
 TRIGGERS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
-_MAX_WAIT_S = 0.5
-"""The log was there within 0.15 s on a busy machine: Copilot collects its lines before it writes them."""
+_MAX_WAIT_S = 1.0
+"""The log was there within 0.15 s, on a busy machine: Copilot collects its lines before it writes them."""
 _WAIT_STEP_S = 0.02
 _EXIT = lazy(r"\n?<[^<>\n]{1,80} with exit code (\d{1,9})>\s*\Z")
 _PATHS = ("path", "file_path", "filePath")

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from claude_mem_lite import private_files
 from claude_mem_lite.db.file_swap import read_json
 from claude_mem_lite.db.integrity import not_a_file
 from claude_mem_lite.models import JsonValue, text
@@ -186,12 +187,8 @@ class OpenFiles:
         record = {_LINEAGE: lineage, _MARKS: marks} | {
             known.name: list(file_id) for known, file_id in self._files.items()
         }
-        unfinished = path.with_name(f"{path.name}.new")
         with suppress(OSError):
-            handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            with open(handle, "w", encoding="utf-8") as file:
-                json.dump(record, file)
-            unfinished.rename(path)
+            private_files.replace(path, json.dumps(record).encode(), is_synced=False)
 
 
 def beside(database: Path, suffix: str) -> Path:

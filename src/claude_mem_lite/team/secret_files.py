@@ -1,10 +1,10 @@
 """Files with passwords and keys: readable by this user alone, written as a whole or not at all."""
 
 import os
-import secrets
 import stat
 from pathlib import Path
 
+from claude_mem_lite import private_files
 from claude_mem_lite.errors import MemoryLiteError, unreadable, unwritable
 
 MAX_FILE_BYTES = 16 * 1024
@@ -12,18 +12,8 @@ MAX_FILE_BYTES = 16 * 1024
 
 def write_secret(path: Path, text: str) -> None:
     """Write a file that only this user can read, replacing an earlier one."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        except OSError:
-            unfinished.unlink(missing_ok=True)
-            raise
+        private_files.replace(path, f"{text}\n".encode())
     except OSError as error:
         raise unwritable(path, error) from None
 

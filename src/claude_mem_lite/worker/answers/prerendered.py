@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict
 from datetime import datetime
 
+from claude_mem_lite import private_files
 from claude_mem_lite.agents.adapters import claude_reply
 from claude_mem_lite.code.freshness.checkout_view import Checkout
 from claude_mem_lite.code.freshness.scanner import context_budget
@@ -27,7 +28,7 @@ from claude_mem_lite.store.projects.lookup import locate
 from claude_mem_lite.store.projects.rows import project_folders as folders_of_project
 
 _MAX_FOLDERS = 20
-_NAME = re.compile(r"[0-9a-f]{8}(?:\.tmp)?")
+_NAME = re.compile(r"[0-9a-f]{8}(?:\.new)?")
 Connect = Callable[[], sqlite3.Connection]
 See = Callable[[sqlite3.Connection, Location, CpuBudget], Checkout]
 log = logging.getLogger(__name__)
@@ -177,11 +178,5 @@ def _write(home: Home, folder: str, identity: bytes, context: Context, now: date
         "tokens": context.tokens,
         "budget": context.budget,
     }
-    fresh = path.with_suffix(".tmp")
-    with contextlib.suppress(FileNotFoundError):
-        fresh.unlink()
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with open(descriptor, "wb") as file:
-        reply = claude_reply("SessionStart", context.text)
-        file.write(b"\n".join((os.fsencode(folder), identity, json.dumps(header).encode(), reply)))
-    fresh.rename(path)
+    parts = os.fsencode(folder), identity, json.dumps(header).encode(), claude_reply("SessionStart", context.text)
+    private_files.replace(path, b"\n".join(parts), is_synced=False)
