@@ -50,3 +50,17 @@ def test_the_last_report_is_drawn_with_its_numbers(page: TestClient, served: Mac
     assert "53.0%" in shown
     assert "3 of 4 items of use" in shown
     assert "Carts &lt;b&gt;" in shown
+    assert "0.0% covered, 0 tokens" in shown
+
+
+def test_problems_of_the_walk_and_the_interval_of_known_fixes_are_shown(page: TestClient, served: Machine) -> None:
+    whole = {**FIGURES, "failures_share": {"mean": 0.5, "low": 0.095, "high": 0.905}}
+    project = {**PROJECT, "whole": whole, "problems": {"layer failed": 3, "a text was not parsed in time": 1}}
+    served.home.evaluation.write_text(json.dumps({"made_at": "2026-05-01T00:00:00+00:00", "projects": [project]}))
+    try:
+        shown = page.get("/part/evaluation").text
+    finally:
+        served.home.evaluation.unlink()
+    assert faults(shown) == []
+    assert "problems: layer failed (3), a text was not parsed in time (1)." in shown
+    assert "1 would have been given the fix (95 % 9.5% to 90.5%)" in shown

@@ -9,7 +9,6 @@ from claude_mem_lite.evaluation.coverage import (
     CoverageSample,
     Files,
     Select,
-    Selection,
     newest_sessions,
     product_selection,
     sample,
@@ -109,7 +108,6 @@ def measure(walked: ProjectWalk, month: str = "") -> MeasuredSessions:
     samples = {
         PRODUCT: plain,
         NEWEST_SESSIONS: sample(files, starts, newest_sessions(files, order, MAX_NEWEST)),
-        NOTHING: sample(files, starts, lambda _: Selection("", frozenset(), ())),
     }
     variants = {name: sample(files, starts, _variant(files, name)) for name in names}
     sessions = {session.id: session for session in walked.listed}
@@ -122,7 +120,11 @@ def measure(walked: ProjectWalk, month: str = "") -> MeasuredSessions:
         sessions=len(starts),
         with_files=len(plain.covered),
         is_enough=len(plain.covered) >= MIN_SESSIONS,
-        starts={name: _figures(measured) for name, measured in {**samples, **variants}.items()},
+        starts={
+            **{name: _figures(measured) for name, measured in samples.items()},
+            NOTHING: StartFigures(Measured(0.0, 0.0, 0.0), 0.0, 0.0, 0, 0.0),  # known, not measured
+            **{name: _figures(measured) for name, measured in variants.items()},
+        },
         differences={name: _difference(variant, plain) for name, variant in variants.items()},
         prompts=rates(judged),
         prompts_with_edits=rates(with_edits(judged, True)),

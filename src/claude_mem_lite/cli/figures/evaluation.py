@@ -83,6 +83,8 @@ def evaluate(
         require_there(path)
     now = utc_now()
     _refuse_control_session()
+    if not as_json:
+        click.echo("Reading the transcripts.", err=True)
     if paths:
         projects = of_paths([path.expanduser().absolute() for path in paths], now)
     else:
@@ -224,10 +226,8 @@ def _starts(figures: MeasuredSessions) -> Iterator[str]:
 def _bar(label: str, start: StartFigures) -> str:
     covered = start.coverage
     bar = "█" * round(covered.mean * _BAR_WIDTH)
-    return (
-        f"  {plain(label):24} {bar:{_BAR_WIDTH}} {covered.mean:5.1%} (95 % {covered.low:.1%} to {covered.high:.1%}), "
-        f"{start.tokens:.0f} tokens"
-    )
+    interval = f" (95 % {covered.low:.1%} to {covered.high:.1%})" if covered.low < covered.high else ""
+    return f"  {plain(label):24} {bar:{_BAR_WIDTH}} {covered.mean:5.1%}{interval}, {start.tokens:.0f} tokens"
 
 
 def _prompts(figures: MeasuredSessions) -> Iterator[str]:
