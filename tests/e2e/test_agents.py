@@ -107,6 +107,23 @@ def test_a_session_is_captured_and_the_next_one_is_given_its_memories(
     assert "hook_context" not in json.dumps(installed.memories(repo))
 
 
+def test_a_prompt_is_given_the_decision_that_it_is_about(
+    agent: AgentClient, agent_api: FakeAgentApi, installed: Product, repo: Path
+) -> None:
+    # No room at the start, where the decision would be given otherwise.
+    (Path(agent.environment["HOME"]) / ".claude-mem-lite" / "config.toml").write_text("budget_tokens = 40\n")
+    installed.run("remember", "decision", "Tax rates of the ledger are whole per cent, because it rounds", cwd=repo)
+    agent_api.script(AGAIN, say("Whole per cent."))
+
+    agent.run(AGAIN, repo)
+    installed.drain()
+
+    (asked,) = agent_api.asked(AGAIN)
+    assert "are whole per cent, because it rounds" in asked
+    receipts = json.loads(installed.run("receipts", "--json", cwd=repo))
+    assert [one["moment"] for one in receipts if one["given_at"]] == ["prompt"]
+
+
 def test_the_tools_for_asking_and_the_skill_are_found(
     agent: AgentClient, agent_api: FakeAgentApi, installed: Product, repo: Path
 ) -> None:
