@@ -25,6 +25,7 @@ from benchmarks.figures import Figure, keep
 from benchmarks.product import COMMAND, Product, product, temporary_folder, unpack
 from benchmarks.stored import Tables, tables
 from benchmarks.transcripts import Data
+from benchmarks.versions import Version, ratio
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
 
@@ -92,7 +93,7 @@ def timed_import(made: Product) -> TimedImport:
 
 def _compare_versions(checkout: Path, recorded: Sequence[Data]) -> int:
     """Import by turns with the other version and this one."""
-    other = checkout / ".venv" / "bin" / COMMAND.name
+    other = Version(checkout).command
     figures: list[Figure] = []
     totals = [0.0, 0.0, 0.0, 0.0]
     for data in recorded:
@@ -106,13 +107,13 @@ def _compare_versions(checkout: Path, recorded: Sequence[Data]) -> int:
         clock_s = (before.seconds + before_again.seconds, now.seconds + now_again.seconds)
         worked_s = (before.worked_s + before_again.worked_s, now.worked_s + now_again.worked_s)
         totals = [total + part for total, part in zip(totals, (*clock_s, *worked_s), strict=True)]
-        figures.append(_ratio(f"{data.folder.name}, by the clock", *clock_s, f"{data.megabytes:.1f} MB"))
-        figures.append(_ratio(f"{data.folder.name}, processor time", *worked_s, ""))
+        figures.append(ratio(f"{data.folder.name}, by the clock", *_means(clock_s), f"{data.megabytes:.1f} MB"))
+        figures.append(ratio(f"{data.folder.name}, processor time", *_means(worked_s)))
         figures.append(Figure(f"{data.folder.name}, rows that differ", differing, "", bar=0))
         for figure in figures[-3:]:
             print(figure.line(), flush=True)
-    figures.append(_ratio("all, by the clock", totals[0], totals[1], "", floor=MIN_RATIO))
-    figures.append(_ratio("all, processor time", totals[2], totals[3], ""))
+    figures.append(ratio("all, by the clock", *_means(totals[:2]), floor=MIN_RATIO))
+    figures.append(ratio("all, processor time", *_means(totals[2:])))
     how = "python -m benchmarks.import_transcripts --against FOLDER DATA..."
     return keep("import_ratio", "Import, compared with an earlier version", figures, how)
 
@@ -122,11 +123,10 @@ def _import_with(command: Path, folder: Path, turn: int) -> tuple[TimedImport, H
         return timed_import(made), made.home
 
 
-def _ratio(name: str, before_s: float, now_s: float, note: str, floor: float | None = None) -> Figure:
-    told = f"{before_s / 2:.1f} s before, {now_s / 2:.1f} s now; load {os.getloadavg()[0]:.1f}"
-    return Figure(
-        name, round(before_s / now_s, 2), "times as fast", floor=floor, note=f"{note}: {told}" if note else told
-    )
+def _means(seconds: Sequence[float]) -> tuple[float, float]:
+    """The mean of two imports with each version."""
+    before_s, now_s = seconds
+    return before_s / 2, now_s / 2
 
 
 def _children_s() -> float:

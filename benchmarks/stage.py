@@ -13,23 +13,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import claude_mem_lite
+from benchmarks.versions import THIS, Version
 from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.worker_process import ensure_worker, is_answering, stop_worker
 from claude_mem_lite.paths import Home
-
-HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
 
 
 class Stage:
     """Runs hooks, workers and bare interpreters, and times them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, version: Version = THIS) -> None:
         self.folder = folder
+        self.version = version
         self.home = Home(folder / "home")
         self.home.make()
         self.home.hook_python.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
-        self.home.worker_python.symlink_to(sys.executable)
+        self.home.worker_python.symlink_to(version.python)
         self.clean_python = folder / "clean" / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "clean"], check=True)
         self.environment = {
@@ -40,7 +39,7 @@ class Stage:
         self.client = Client(self.home)
 
     def hook_command(self, event: str) -> list[str]:
-        return [str(self.home.hook_python), "-I", "-S", str(HOOK), event]
+        return [str(self.home.hook_python), "-I", "-S", str(self.version.hook), event]
 
     def time_hook_s(self, event: str, payload: bytes) -> float:
         """One whole hook process, from start to exit."""
@@ -70,7 +69,11 @@ class Stage:
             return time.perf_counter() - began
 
     def start_worker(self) -> None:
-        ensure_worker(self.home)
+        if self.version == THIS:
+            ensure_worker(self.home)
+            return
+        subprocess.Popen([self.version.python, "-I", "-m", "claude_mem_lite.worker"], env=self.environment)
+        self.until_answer()
 
     def until_answer(self) -> None:
         """Wait for a worker that something else has started."""
@@ -97,9 +100,9 @@ class Stage:
 
 
 @contextmanager
-def stage() -> Iterator[Stage]:
+def stage(version: Version = THIS) -> Iterator[Stage]:
     folder = Path(tempfile.mkdtemp(prefix="claude-mem-lite-bench-"))
-    made = Stage(folder)
+    made = Stage(folder, version)
     try:
         yield made
     finally:

@@ -1,38 +1,132 @@
-"""What the worker costs: its start, its memory, how fast it takes events in."""
+"""`python -m benchmarks.worker [--part start|cold|memory|intake] [--against FOLDER]`: what the worker costs: its start,
+its memory, how fast it takes events in.
 
+With `--against`, the cold start of the checkout in FOLDER, with a `.venv` of its own, is measured too, by turns, on a
+home that it has filled itself. The ratio of the medians is told."""
+
+import argparse
 import os
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 
-from benchmarks.figures import Figure
+from benchmarks.figures import Figure, keep
 from benchmarks.reading import fill
 from benchmarks.stage import Stage, payload, stage
+from benchmarks.versions import THIS, Version, ratio
 from claude_mem_lite.client.queries import Where
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.limits import LIMITS
 
 STARTS = 10
 COLD_STARTS = 20
+MAX_COLD = 25
 FEW = 1_000
 MANY = 100_000
+FEW_SESSIONS = 50
+MAX_IDLE_MB, MAX_SEARCHED_MB = 60, 80
 IDLE_S = LIMITS.rest_s + 15
 INDEXED_S = 1800.0
 EVENTS = 3000
+# Run by the Python of another version, in its checkout: a home has to be written by the version that reads it.
+FILL = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from benchmarks.reading import fill
+from claude_mem_lite.paths import Home
+folder = Path(sys.argv[1])
+fill(SimpleNamespace(folder=folder, home=Home(folder / "home")), memories=int(sys.argv[2]), sessions=int(sys.argv[3]))
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.worker")
+    parser.add_argument("--part", choices=PARTS)
+    parser.add_argument("--against", type=Path, metavar="FOLDER")
+    asked = parser.parse_args(arguments)
+    how = f"python -m benchmarks.worker {' '.join(['--part', asked.part] if asked.part else [])}".strip()
+    if asked.against:
+        figures = _told(_compare(Version(asked.against.resolve())))
+        title = "Start of the worker, compared with an earlier version"
+        return keep("worker_ratio", title, figures, "python -m benchmarks.worker --against FOLDER")
+    figures = _told(PARTS[asked.part]() if asked.part else measure())
+    return keep(f"worker_{asked.part}" if asked.part else "worker", "Worker", figures, how)
+
+
+def _told(figures: Iterable[Figure]) -> list[Figure]:
+    told = []
+    for figure in figures:
+        print(figure.line(), flush=True)
+        told.append(figure)
+    return told
 
 
 def measure() -> Iterator[Figure]:
+    for part in PARTS.values():
+        yield from part()
+
+
+def _measure_start() -> Iterator[Figure]:
     with stage() as made:
         yield from _start(made)
+
+
+def _measure_cold() -> Iterator[Figure]:
     for memories in (0, FEW):
         with stage() as made:
-            yield from _cold(made, memories)
+            _fill_few(made, memories)
+            (cold,) = _cold([made])
+        yield cold.figure(f"first hook to its answer, worker cold, {_home(memories)}", MAX_COLD)
+
+
+def _measure_memory() -> Iterator[Figure]:
     with stage() as made:
         yield from _memory(made)
+
+
+def _measure_intake() -> Iterator[Figure]:
     with stage() as made:
         yield from _intake(made)
+
+
+PARTS: Mapping[str, Callable[[], Iterator[Figure]]] = {
+    "start": _measure_start,
+    "cold": _measure_cold,
+    "memory": _measure_memory,
+    "intake": _measure_intake,
+}
+
+
+def _compare(other: Version) -> Iterator[Figure]:
+    for memories in (0, FEW):
+        with ExitStack() as stages:
+            made = [stages.enter_context(stage(version)) for version in (other, THIS)]
+            for each in made:
+                _fill_few(each, memories)
+            before, now = _cold(made)
+        yield ratio(f"cold start, {_home(memories)}", before.hook_s, now.hook_s, f"medians of {COLD_STARTS} by turns")
+        for name, cold in (("earlier version", before), ("this version", now)):
+            yield cold.figure(f"cold start, {_home(memories)}, {name}")
+
+
+def _home(memories: int) -> str:
+    return f"{memories} memories" if memories else "empty home"
+
+
+def _fill_few(made: Stage, memories: int) -> None:
+    """Fill a home with the version that it is for, and make its vectors."""
+    if memories:
+        numbers = [str(memories), str(FEW_SESSIONS)]
+        command = [str(made.version.python), "-c", FILL, str(made.folder), *numbers]
+        subprocess.run(command, cwd=made.version.checkout, check=True)
+    made.start_worker()
+    made.client.drain(INDEXED_S)
+    made.stop_worker()
 
 
 def _start(made: Stage) -> Iterator[Figure]:
@@ -51,27 +145,40 @@ def _start(made: Stage) -> Iterator[Figure]:
         yield Figure(f"{name}, median", round(statistics.median(times), 2), "s")
 
 
-def _cold(made: Stage, memories: int) -> Iterator[Figure]:
-    """Time the whole hook of a session's start while no worker runs, in turns with a bare interpreter."""
-    if memories:
-        fill(made, memories=memories, sessions=50)
-    made.start_worker()
-    made.client.drain(INDEXED_S)
-    made.stop_worker()
-    hooks, bare = [], []
-    for number in range(COLD_STARTS):
-        bare.append(made.time_pass_s())
-        given = payload("SessionStart", made.folder, session=f"cold-{number}", source="startup")
-        hooks.append(made.time_hook_s("SessionStart", given))
+class ColdStarts:
+    """Times of hooks that start a session while no worker runs, and of a bare interpreter before each."""
+
+    def __init__(self, made: Stage) -> None:
+        self._made = made
+        self._hooks: list[float] = []
+        self._bare: list[float] = []
+
+    def measure_next(self) -> None:
+        made = self._made
+        self._bare.append(made.time_pass_s())
+        given = payload("SessionStart", made.folder, session=f"cold-{len(self._bare)}", source="startup")
+        self._hooks.append(made.time_hook_s("SessionStart", given))
         made.until_answer()
         made.stop_worker()
-    given_up = sum(taken >= ANSWER_WITHIN_S["SessionStart"] for taken in hooks)
-    where = f"{memories} memories" if memories else "empty home"
-    ratio = statistics.median(hooks) / statistics.median(bare)
-    note = f"median of {COLD_STARTS}, {statistics.median(hooks) * 1000:.0f} ms; {given_up} without an answer in time"
-    yield Figure(
-        f"first hook to its answer, worker cold, {where}", round(ratio, 1), "x `python -c pass`", 25, note=note
-    )
+
+    @property
+    def hook_s(self) -> float:
+        return statistics.median(self._hooks)
+
+    def figure(self, name: str, bar: float | None = None) -> Figure:
+        late = sum(taken >= ANSWER_WITHIN_S["SessionStart"] for taken in self._hooks)
+        note = f"median of {len(self._hooks)}, {self.hook_s * 1000:.0f} ms; {late} without an answer in time"
+        times = self.hook_s / statistics.median(self._bare)
+        return Figure(name, round(times, 1), "x `python -c pass`", bar, note=note)
+
+
+def _cold(stages: Sequence[Stage]) -> list[ColdStarts]:
+    """Measure the cold start of each stage, by turns: first, second, second, first and so on."""
+    measured = [ColdStarts(made) for made in stages]
+    for number in range(COLD_STARTS):
+        for cold in measured[:: -1 if number % 2 else 1]:
+            cold.measure_next()
+    return measured
 
 
 def _memory(made: Stage) -> Iterator[Figure]:
@@ -83,10 +190,10 @@ def _memory(made: Stage) -> Iterator[Figure]:
     for words in ("session config", "error in the build", "hook command path"):
         made.client.search(words, Where(str(made.folder)))
         made.client.context(str(made.folder), None)
-    yield Figure(f"worker, just searched, {MANY} memories", round(_resident_mb(pid), 1), "MB")
+    yield Figure(f"worker, just searched, {MANY} memories", round(_resident_mb(pid), 1), "MB", MAX_SEARCHED_MB)
     time.sleep(IDLE_S)
     note = f"{IDLE_S:g} s after searches"
-    yield Figure(f"worker, idle, {MANY} memories", round(_resident_mb(pid), 1), "MB", 80, note=note)
+    yield Figure(f"worker, idle, {MANY} memories", round(_resident_mb(pid), 1), "MB", MAX_IDLE_MB, note=note)
 
 
 def _resident_mb(pid: int) -> float:
@@ -108,3 +215,7 @@ def _intake(made: Stage) -> Iterator[Figure]:
     yield Figure("spool intake, 20 KB events", round(EVENTS / seconds), "events/s", note="worker start included")
     counts = made.client.drain(120.0)
     yield Figure("spool intake: events lost", EVENTS - counts.done - counts.skipped, "", 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

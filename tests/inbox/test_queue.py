@@ -81,6 +81,17 @@ def test_a_turn_is_claimed_as_one_unit_when_its_end_is_there(queue: Queue) -> No
     assert claimed(queue) == [["UserPromptSubmit", "PostToolUse", "Stop"]]
 
 
+def test_only_a_unit_that_is_whole_or_claimed_is_ready(queue: Queue) -> None:
+    add(queue, "s-1", "UserPromptSubmit", "PostToolUse")
+    assert not queue.has_ready(T0)
+    add(queue, "s-1", "Stop")
+    assert queue.has_ready(T0)
+    (unit,) = queue.claim(T0)
+    assert queue.has_ready(T0)  # as after a kill: the next worker has to give it back
+    queue.fail(ids(unit), "no use", T0, final=True)
+    assert not queue.has_ready(T0)
+
+
 @pytest.mark.parametrize("end", ["Stop", "StopFailure", "SessionEnd"])
 def test_a_turn_ends_with_any_of_its_ends(queue: Queue, end: str) -> None:
     add(queue, "s-1", "UserPromptSubmit", end, "PostToolUse")

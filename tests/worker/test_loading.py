@@ -5,6 +5,8 @@ answer, and has loaded soon after."""
 import importlib
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +14,20 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.composition import open_loop
 from claude_mem_lite.worker.loading import LATE
 from tests.support.fakes import FakeEmbedder
 from tests.support.patience import PATIENT
-from tests.support.running import WAIT_S, Machine, open_machine, payload, running_loop, wait_until
+from tests.support.running import (
+    WAIT_S,
+    Machine,
+    leave,
+    open_machine,
+    payload,
+    running_loop,
+    spool_name,
+    wait_until,
+)
 from tests.worker.conftest import SetClock
 
 NOTING = """
@@ -155,3 +167,52 @@ def test_a_first_start_that_waits_for_a_pass_does_not_keep_that_pass_waiting(hom
     with running_loop(home, clock, embedder=FakeEmbedder(), limits=limits) as services, services.activity.answering():
         for _ in range(3):
             assert services.passes.wait_until_stored(WAIT_S)
+
+
+def _left_start(home: Home) -> str:
+    return leave(home, payload("SessionStart", source="startup"), name=spool_name("SessionStart", time.time_ns()))
+
+
+def test_the_first_answer_waits_for_no_pass_if_nothing_else_waits(home: Home, clock: SetClock) -> None:
+    with open_loop(home, clock, embedder=FakeEmbedder(), limits=PATIENT) as loop:
+        name = _left_start(home)
+        assert loop.services.passes.is_behind(name)
+        loop.make_way_if_idle()
+        assert not loop.services.passes.is_behind(name)
+        other = _left_start(home)
+        assert loop.services.passes.is_behind(name)  # by the other session
+        assert loop.services.passes.is_behind(other)
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
+def test_the_first_answer_waits_for_the_end_of_a_session_before(home: Home, clock: SetClock, event: str) -> None:
+    with open_loop(home, clock, embedder=FakeEmbedder(), limits=PATIENT) as loop:
+        before = leave(home, payload(event), name=spool_name(event, time.time_ns()))
+        name = _left_start(home)
+        loop.make_way_if_idle()
+        (home.spool_new / before).unlink()
+        assert loop.services.passes.is_behind(name)  # until the pass that has begun
+
+
+@pytest.mark.parametrize("text", ["experiment = 0.5\n", "no = "])
+def test_the_first_answer_waits_for_a_pass_that_follows_special_settings(
+    home: Home, clock: SetClock, text: str
+) -> None:
+    home.config.write_text(text)
+    with open_loop(home, clock, embedder=FakeEmbedder(), limits=PATIENT) as loop:
+        name = _left_start(home)
+        loop.make_way_if_idle()
+        assert loop.services.passes.is_behind(name)
+
+
+def test_the_start_that_was_answered_first_is_taken_in_afterwards(home: Home, clock: SetClock) -> None:
+    with open_loop(home, clock, embedder=FakeEmbedder(), limits=PATIENT) as loop:
+        name = _left_start(home)
+        loop.make_way_if_idle()
+        jobs = threading.Thread(target=loop.run)
+        jobs.start()
+        try:
+            wait_until(lambda: not (home.spool_new / name).exists(), "the event to be taken in")
+        finally:
+            loop.services.shutdown.stop()
+            jobs.join()

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.event_names import event_of
+from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.worker.loading import LateModules
+from claude_mem_lite.worker.loading import FIRST_ANSWER_S, LateModules
 from claude_mem_lite.worker.pass_progress import PassRequest
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.shutdown import DamageWatch
@@ -47,21 +49,38 @@ class Loop:
         self._steps: Sequence[BackgroundStep] = ()
         self._late_modules = late_modules
         self._tidied_at = 0.0
+        self._makes_way = False
+
+    def make_way_if_idle(self) -> None:
+        """Have the first pass wait for the first answer if nothing but the start of a session waits: an answer needs
+        nothing of the pass then, and half of the time would go to it. Called before any request can come."""
+        services = self.services
+        if not services.settings.reload() or services.settings.config.experiment:
+            return  # a pass records the beginning of an experiment, which decides what is given
+        waiting = {event_of(name) for name in spool.waiting(services.home)}
+        if waiting == {"SessionStart"} and not self._queue.has_ready(services.clock().timestamp()):
+            self._makes_way = True
+            services.passes.note_idle()
 
     def run(self) -> None:
         """Run passes until the worker stops, then take in the spool for the last time."""
         services = self.services
         try:
             with DamageWatch(services.shutdown.report_damage):
+                if self._makes_way:
+                    self._wait(FIRST_ANSWER_S)
                 while self._may_go_on():
-                    wait_s = self._run_safely(self._round())
-                    services.writes.wait(wait_s)
-                    services.passes.note_under_way()  # first: `is_behind` must see the reason of the wake-up
-                    services.writes.clear()
+                    self._wait(self._run_safely(self._round()))
                 self._finish()
         finally:
             services.writes.end()
             services.commands.end()
+
+    def _wait(self, timeout_s: float) -> None:
+        """Wait for the reason of a pass."""
+        self.services.writes.wait(timeout_s)
+        self.services.passes.note_under_way()  # first: `is_behind` must see the reason of the wake-up
+        self.services.writes.clear()
 
     def _round(self) -> Iterator[Callable[[], float | None]]:
         """Yield what the loop does in one round: a pass, and the background steps."""

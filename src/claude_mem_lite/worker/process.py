@@ -194,6 +194,7 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     def stop() -> None:
         server.stop()
 
+    loop.make_way_if_idle()
     server = Server(listener, App(services, stop), LANES, is_idle)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: stop())

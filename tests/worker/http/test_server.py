@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from _typeshed import TraceFunction
 
 WAIT_S = 30.0
+LARGE = 4 * 1024 * 1024
+"""Size of an answer that fits no buffer of a socket."""
 
 
 class Echo:
@@ -59,7 +61,7 @@ class Listener(socket.socket):
 class Running:
     """Server in a thread, and connections to it; the test sets its clock."""
 
-    def __init__(self, path: Path, app: Echo, failures: int = 0) -> None:
+    def __init__(self, path: Path, app: Echo, failures: int = 0, max_connections: int = 256) -> None:
         self.path = path
         self.app = app
         self.now = 1000.0
@@ -68,7 +70,8 @@ class Running:
         listener.listen(256)
         listener.failures = failures
         clock = (lambda: self.now) if not failures else time.monotonic
-        self.server = Server(listener, app, {"slow": 2, "quick": 2}, clock=clock)
+        lanes = {"slow": 2, "quick": 2}
+        self.server = Server(listener, app, lanes, clock=clock, max_connections=max_connections)
         self.thread = threading.Thread(target=self.server.serve)
         self.thread.start()
 
@@ -93,8 +96,8 @@ def running(tmp_path: Path) -> Iterator[Running]:
 
 
 @contextmanager
-def _running(folder: Path, failures: int = 0) -> Iterator[Running]:
-    made = Running(folder / "s", Echo(), failures)
+def _running(folder: Path, failures: int = 0, max_connections: int = 256) -> Iterator[Running]:
+    made = Running(folder / "s", Echo(), failures, max_connections)
     try:
         yield made
     finally:
@@ -155,10 +158,10 @@ def test_one_that_sends_slowly_keeps_nobody_waiting(running: Running) -> None:
 def test_one_that_reads_no_answer_keeps_nobody_waiting(running: Running) -> None:
     """The reading thread sends answers itself; a full buffer must not block it."""
     with running.connect() as silent:
-        with suppress(BrokenPipeError, ConnectionResetError):
-            silent.settimeout(WAIT_S / 3)
-            for _ in range(1_000):
-                silent.sendall(_post("/here") * 100)
+        silent.setblocking(False)
+        with suppress(BlockingIOError):  # the server reads no more requests of a client that reads no answers
+            while True:
+                silent.send(_post("/here") * 100)
         with running.connect() as other:
             other.settimeout(WAIT_S / 3)
             other.sendall(_post("/echo", b"quick"))
@@ -295,3 +298,89 @@ def test_a_connection_is_silent_from_its_last_answer_on(running: Running) -> Non
 def test_connections_are_accepted_again_when_a_descriptor_is_free(tmp_path: Path) -> None:
     with _running(tmp_path, failures=1) as running:
         assert running.ask("POST", "/echo", b"later") == b"later"
+
+
+def _never_reading(running: Running, number: int) -> list[socket.socket]:
+    """Return clients that each read nothing of an answer that fits no buffer."""
+    clients = [running.connect() for _ in range(number)]
+    for client in clients:
+        client.sendall(_post("/echo", b"x" * LARGE))
+    return clients
+
+
+def test_clients_that_read_no_answer_hold_no_thread(running: Running) -> None:
+    silent = _never_reading(running, 5)  # more than the lane has threads
+    assert running.ask("POST", "/echo", b"quick") == b"quick"
+    for client in silent:
+        assert len(_received(client, LARGE)) >= LARGE  # whoever reads later gets all of it
+        client.close()
+
+
+def test_an_answer_that_is_not_read_in_time_is_given_up(running: Running) -> None:
+    (silent,) = _never_reading(running, 1)
+    with silent:
+        assert running.ask("POST", "/echo", b"answered behind it") == b"answered behind it"
+        while running.app.seen.count("/echo") < 2:
+            running.ask("POST", "/here")
+        for _ in range(2):
+            running.now += 31
+            running.ask("POST", "/here", b"wake up")
+        assert len(_received(silent, LARGE)) < LARGE
+
+
+def test_a_connection_too_many_closes_the_oldest_idle_one(tmp_path: Path) -> None:
+    with _running(tmp_path, max_connections=3) as running:
+        idle = []
+        for _ in range(3):
+            running.now += 1
+            idle.append(running.connect())
+            idle[-1].sendall(_post("/here", b"here"))
+            assert idle[-1].recv(65536).endswith(b"here")
+        running.now += 1
+        assert running.ask("POST", "/here", b"next") == b"next"
+        assert idle[0].recv(65536) == b""
+        idle[2].sendall(_post("/here", b"again"))
+        assert idle[2].recv(65536).endswith(b"again")
+        for connection in idle:
+            connection.close()
+
+
+def test_many_clients_that_never_end_a_request_shut_nobody_out(tmp_path: Path) -> None:
+    with _running(tmp_path, max_connections=3) as running:
+        hostile = [running.connect() for _ in range(20)]
+        for number, connection in enumerate(hostile):
+            running.now += 1
+            with suppress(BrokenPipeError):  # closed already
+                connection.sendall(b"POST /echo HTTP/1.1\r\nContent-Length: 9\r\n\r\n")
+            assert running.ask("POST", "/echo", f"{number}".encode()) == f"{number}".encode()
+        for connection in hostile:
+            connection.close()
+
+
+def test_many_clients_that_read_no_answer_shut_nobody_out(tmp_path: Path) -> None:
+    with _running(tmp_path, max_connections=4) as running:
+        silent = []
+        for number in range(12):
+            running.now += 1
+            silent += _never_reading(running, 1)
+            assert running.ask("POST", "/echo", f"{number}".encode()) == f"{number}".encode()
+        for client in silent:
+            client.close()
+
+
+def test_a_client_waits_while_every_connection_is_being_answered(tmp_path: Path) -> None:
+    with _running(tmp_path, max_connections=2) as running:
+        waiting = [running.connect() for _ in range(2)]
+        for connection in waiting:
+            connection.sendall(_post("/wait"))
+            assert running.app.waiting.acquire(timeout=WAIT_S)
+        with running.connect() as late, running.connect() as later:
+            late.sendall(_post("/echo", b"late"))
+            later.sendall(_post("/echo", b"later"))
+            assert late.recv(65536).endswith(b"late")  # one more than the limit, by which the server sees it
+            running.app.go_on.set()
+            for connection in waiting:
+                assert connection.recv(65536).endswith(b"none")
+                connection.close()
+            running.now += 2
+            assert later.recv(65536).endswith(b"later")

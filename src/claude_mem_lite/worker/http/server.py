@@ -14,15 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.worker.http.messages import HttpError, Request, Response, error_response, take_request
 
 _TICK_S = 1.0
 _READ_BYTES = 256 * 1024
-_SEND_TIMEOUT_S = 30.0
-_NO_WAIT = 0.0
-"""Timeout of answers in the reading thread: they fit the buffer of a socket, unless their client reads none of them."""
+_MAX_SEND_S = 30.0
+"""Time within which a client has to read an answer."""
 _MAX_SILENCE_S = 60.0
 """Time after which a connection without a request under way is closed."""
+MAX_CONNECTIONS = 256
+"""Number of connections from which on each new one closes the one that has done nothing for longest."""
 _STOP_WAIT_S = 5.0
 log = logging.getLogger(__name__)
 
@@ -41,7 +43,22 @@ class Application(Protocol):
 class _Connection:
     socket: socket.socket
     active_at: float
+    """Time of the last bytes received, or of the last answer."""
     received: bytearray = field(default_factory=bytearray)
+    unsent: memoryview = field(default_factory=lambda: memoryview(b""))
+    """Rest of an answer that the client has not read yet."""
+    is_last: bool = False
+    """True once the answer is the last one on this connection."""
+
+    def send(self) -> None:
+        """Send what the buffer of the socket takes; many hooks have left and wait for no answer."""
+        try:
+            while self.unsent:
+                self.unsent = self.unsent[self.socket.send(self.unsent) :]
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError:
+            self.unsent, self.is_last = memoryview(b""), True
 
 
 class Server:
@@ -54,15 +71,20 @@ class Server:
         lanes: Mapping[str, int],
         is_over: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
+        max_connections: int = MAX_CONNECTIONS,
     ) -> None:
         self._listener = listener
         self._app = app
         self._lanes = lanes
         self._is_over = is_over
         self._clock = clock
+        self._max_connections = max_connections
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._selector = selectors.DefaultSelector()
         self._reading: set[_Connection] = set()
+        self._sending: set[_Connection] = set()
+        self._number = 0
+        """Number of open connections, those with an answer under way included."""
         self._answering: set[Future[None]] = set()
         self._answered: deque[_Connection] = deque()
         # Not a pipe: a descriptor that was closed may be another file's already, a closed socket object refuses.
@@ -87,8 +109,7 @@ class Server:
             while not self._is_stopping:
                 for key, _ in self._selector.select(_TICK_S):
                     self._handle(key)
-                while self._answered:
-                    self._read_on(self._answered.popleft())
+                self._go_on_with_answered()
                 if self._clock() - ticked_at >= _TICK_S:
                     ticked_at = self._clock()
                     self._tick()
@@ -100,32 +121,50 @@ class Server:
     def _handle(self, key: selectors.SelectorKey) -> None:
         if key.fileobj is self._listener:
             self._accept()
-        elif isinstance(key.data, _Connection):
-            self._read(key.data)
-        else:
+        elif key.fileobj is self._woken:
             with suppress(BlockingIOError):
                 self._woken.recv(4096)
+        elif key.data in self._reading:  # else closed a moment ago, to make room
+            self._read(key.data)
+        elif key.data in self._sending:
+            self._send_on(key.data)
 
     def _accept_from_now_on(self) -> None:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._is_accepting = True
 
+    def _accept_later(self) -> None:
+        self._selector.unregister(self._listener)
+        self._is_accepting = False
+
     def _accept(self) -> None:
-        while True:
+        while self._is_accepting:
             try:
                 accepted, _ = self._listener.accept()
             except (BlockingIOError, ConnectionAbortedError, InterruptedError):
                 return
             except OSError as error:  # no descriptor is free: tried again with the next tick
                 log.warning("a connection could not be accepted", extra={"reason": error.strerror})
-                self._selector.unregister(self._listener)
-                self._is_accepting = False
+                self._accept_later()
                 return
             accepted.setblocking(False)
             connection = _Connection(accepted, self._clock())
-            self._reading.add(connection)
-            self._selector.register(accepted, selectors.EVENT_READ, connection)
+            self._make_room()
+            self._number += 1
+            self._wait_for(connection, selectors.EVENT_READ, self._reading)
             self._read(connection)  # most requests are there already
+
+    def _make_room(self) -> None:
+        """Close the oldest connection if there are too many: clients that never finish a request, or read no answer,
+        must not shut hooks out. While all requests are being answered, new clients wait for the next tick."""
+        if self._number < self._max_connections:
+            return
+        self._go_on_with_answered()  # those may be closed too
+        closable = self._reading | self._sending
+        if closable:
+            self._close(min(closable, key=lambda connection: connection.active_at))
+        else:
+            self._accept_later()
 
     def _read(self, connection: _Connection) -> None:
         try:
@@ -147,50 +186,81 @@ class Server:
             request = take_request(connection.received)
         except HttpError as error:
             self._pause(connection)
-            _send(connection, error_response(error.status, "http", str(error)), _NO_WAIT, is_last=True)
-            connection.socket.close()
+            self._send(connection, error_response(error.status, "http", str(error)), is_last=True)
+            self._answered.append(connection)
             return
         if request is None:
             return
         self._pause(connection)
         lane = self._app.lane_of(request)
         if not lane:
-            self._answer(connection, request, _NO_WAIT)
+            self._answer(connection, request)
             return
-        future = self._pool(lane).submit(self._answer, connection, request, _SEND_TIMEOUT_S)
+        future = self._pool(lane).submit(self._answer_in_thread, connection, request)
         self._answering.add(future)
         future.add_done_callback(self._answering.discard)
 
-    def _answer(self, connection: _Connection, request: Request, timeout_s: float) -> None:
-        if _send(connection, self._app.respond(request), timeout_s, is_last=self._is_stopping):
-            self._answered.append(connection)
-            self._wake()
-        else:
-            connection.socket.close()
+    def _answer(self, connection: _Connection, request: Request) -> None:
+        self._send(connection, self._app.respond(request), is_last=self._is_stopping)
+        self._answered.append(connection)
 
-    def _read_on(self, connection: _Connection) -> None:
-        """Wait for the next request on a connection whose last one is answered."""
+    def _answer_in_thread(self, connection: _Connection, request: Request) -> None:
+        self._answer(connection, request)
+        self._wake()
+
+    def _send(self, connection: _Connection, response: Response, *, is_last: bool) -> None:
+        """Send a response as far as that takes no time; the reading thread sends the rest."""
+        connection.unsent, connection.is_last = memoryview(response.encode(is_last=is_last)), is_last
         connection.active_at = self._clock()
-        connection.socket.setblocking(False)
-        self._reading.add(connection)
-        self._selector.register(connection.socket, selectors.EVENT_READ, connection)
-        if connection.received:
-            self._answer_next(connection)
+        connection.send()
+
+    def _send_on(self, connection: _Connection) -> None:
+        """Send more of an answer to a client that has read a part."""
+        connection.send()
+        if not connection.unsent:
+            connection.active_at = self._clock()
+            self._pause(connection)
+            self._go_on(connection)
+
+    def _go_on_with_answered(self) -> None:
+        while self._answered:
+            self._go_on(self._answered.popleft())
+
+    def _go_on(self, connection: _Connection) -> None:
+        """Wait until the rest of the answer can be sent; after the whole answer, for the next request."""
+        if connection.unsent:
+            self._wait_for(connection, selectors.EVENT_WRITE, self._sending)
+        elif connection.is_last:
+            self._drop(connection)
+        else:
+            self._wait_for(connection, selectors.EVENT_READ, self._reading)
+            if connection.received:
+                self._answer_next(connection)
+
+    def _wait_for(self, connection: _Connection, events: int, group: set[_Connection]) -> None:
+        group.add(connection)
+        self._selector.register(connection.socket, events, connection)
 
     def _pause(self, connection: _Connection) -> None:
         self._reading.discard(connection)
+        self._sending.discard(connection)
         self._selector.unregister(connection.socket)
 
     def _close(self, connection: _Connection) -> None:
         self._pause(connection)
+        self._drop(connection)
+
+    def _drop(self, connection: _Connection) -> None:
         connection.socket.close()
+        self._number -= 1
 
     def _tick(self) -> None:
         if not self._is_accepting:
             self._accept_from_now_on()
-        silent_since = self._clock() - _MAX_SILENCE_S
-        for connection in [one for one in self._reading if one.active_at < silent_since]:
-            self._close(connection)
+        for group, max_s in ((self._reading, _MAX_SILENCE_S), (self._sending, _MAX_SEND_S)):
+            since = self._clock() - max_s
+            for connection in [one for one in group if one.active_at < since]:
+                self._close(connection)
         if self._is_over():
             self._is_stopping = True
 
@@ -206,21 +276,15 @@ class Server:
     def _end(self) -> None:
         """Refuse new connections, finish the answers under way, and close everything."""
         self._listener.close()
+        deadline = Deadline.after(_STOP_WAIT_S)
         wait(set(self._answering), _STOP_WAIT_S)
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
-        for connection in (*self._reading, *self._answered):
+        for connection in (*self._reading, *self._sending, *self._answered):
+            with suppress(OSError):
+                connection.socket.settimeout(max(deadline.left_s(), 0))
+                connection.socket.sendall(connection.unsent)
             connection.socket.close()
         self._selector.close()
         for end in (self._woken, self._waker):
             end.close()
-
-
-def _send(connection: _Connection, response: Response, timeout_s: float, *, is_last: bool) -> bool:
-    """Send a response; return whether the connection can be used again."""
-    try:
-        connection.socket.settimeout(timeout_s)
-        connection.socket.sendall(response.encode(is_last=is_last))
-    except OSError:  # many hooks do not wait for an answer
-        return False
-    return not is_last
