@@ -73,5 +73,8 @@ def difference_text(outcome: ComparedOutcome) -> str:
     if outcome.effect is None:
         return ""
     form = "{:+.0%}" if outcome.scale == "share" else "x{:.2f}"
-    low, high = (form.format(limit) if limit is not None else "…" for limit in (outcome.low, outcome.high))
-    return f"{form.format(outcome.effect)} ({low} to {high})"
+    low, high = (form.format(limit) if limit is not None else "" for limit in (outcome.low, outcome.high))
+    interval = (
+        f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}" if high else "may be any"
+    )
+    return f"{form.format(outcome.effect)} ({interval})"
