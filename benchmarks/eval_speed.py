@@ -46,7 +46,13 @@ class Run:
 
 
 def main(arguments: Sequence[str]) -> int:
-    places = list(map(Path, arguments))
+    with tempfile.TemporaryDirectory() as folder:
+        # For both sides: the user's own settings of the agent change what a start says.
+        os.environ.update({"HOME": folder, HOME_VARIABLE: f"{folder}/home"})
+        return _compare(list(map(Path, arguments)))
+
+
+def _compare(places: Sequence[Path]) -> int:
     figures = _kept_of_others({place.name for place in places})
     walks: list[prompts.PromptedProject] = []
     status = 0
@@ -66,12 +72,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def evaluated(place: Path) -> Run:
-    """Evaluate a data folder in a process with a home of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "HOME": folder, HOME_VARIABLE: f"{folder}/home"}
-        began, before = time.perf_counter(), _cpu_s()
-        ran = subprocess.run([COMMAND, "eval", place, "--json"], env=environment, capture_output=True, check=True)
-        wall_s, cpu_s = time.perf_counter() - began, _cpu_s() - before
+    """Evaluate a data folder in a process of its own."""
+    began, before = time.perf_counter(), _cpu_s()
+    ran = subprocess.run([COMMAND, "eval", place, "--json"], capture_output=True, check=True)
+    wall_s, cpu_s = time.perf_counter() - began, _cpu_s() - before
     (project,) = json.loads(ran.stdout)["projects"]
     problems = sum(project["problems"].values())
     return Run(wall_s, cpu_s, os.getloadavg()[0], shared_figures(project["whole"]), problems)

@@ -1,7 +1,7 @@
 """`python -m benchmarks.injection DATA…`: does a start context tell of the files that its session will touch?
 
-The sessions of each project are walked in time through the product (injection_walk.py). From the eleventh on, each
-start context is measured by how much it covers of what the session is going to touch (injection_counting.py), by what
+The sessions of each project are walked in time through the product (project_walk.py). From the eleventh on, each
+start context is measured by how much it covers of what the session is going to touch (coverage.py), by what
 it costs in tokens, and by how much of what it shows is of use: a session or a memory that has to do with a file which
 this one will touch. Beside it stand simple ways to choose, from the same home at the same moment, each written as one
 line a thing, without a frame around it. `told` counts what a line stands for, `readable` what can be read in it.

@@ -1,7 +1,7 @@
 """`python -m benchmarks.prompts DATA [DATA …]`: is what prompts are given of use, and are most of them left alone?
 
 All prompts that were typed, from the eleventh session on, are walked in time through the product (prompts_walk.py).
-Told is how many of them are given something, how much of that is of use (prompts_counting.py), what it costs in tokens,
+Told is how many of them are given something, how much of that is of use (prompt_use.py), what it costs in tokens,
 and how both change with the floor below which nothing is given. A turn that changed no file cannot show by files
 whether memory helped it, so turns with edits and turns without are told apart: judged are those with edits, and all
 together stand beside them. Compared with it are raw text found by words (prompts_raw.py), with and without a floor on

@@ -1,7 +1,7 @@
 """`python -m benchmarks.team DATA [--handoffs]`: what does a session get from memories of teammates?
 
 The sessions of several developers are walked in time (team_walk.py). From the eleventh on, each is measured by how much
-of the files that it will touch is known, the rare ones weighing more (injection_counting.py): to the developer's own
+of the files that it will touch is known, the rare ones weighing more (coverage.py): to the developer's own
 past and to the team's, to all memories in the home, and to what the start context shows, alone and with received
 memories, in the same session; beside it stands what the newest received memories would add if they were always shown.
 Of received memories that are shown, precision is the share with a file that the session will touch. Intervals are by

@@ -3,7 +3,7 @@
 Who worked is told by the folder that a turn worked in; developers are A, B, C … by the number of their sessions, and
 their names are kept nowhere. Each has two homes with the same turns: one alone, and one in a team through a real
 PostgreSQL, which synchronises after its turns were imported and when a session of its developer begins. All homes know
-one checkout (injection_walk.py), with the files as the whole team left them: that is what a developer who pulls has."""
+one checkout (session_walk.py), with the files as the whole team left them: that is what a developer who pulls has."""
 
 import re
 from collections import Counter
