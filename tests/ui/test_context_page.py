@@ -56,7 +56,7 @@ def test_the_project_seen_last_is_shown_unless_another_is_chosen(page: TestClien
 
 def test_a_project_that_is_not_there_is_told_so_and_no_other_is_shown(page: TestClient, project: str) -> None:
     html = shown(page, project="/nowhere/at/all<img>")
-    assert "There is no project /nowhere/at/all&lt;img&gt;." in html
+    assert "There is no project “/nowhere/at/all&lt;img&gt;”." in html
     assert 'id="injected"' not in html
     assert ">choose another</option>" in html
     assert "shop</option>" in html
@@ -89,13 +89,13 @@ def test_each_item_says_why_it_is_in_or_out(page: TestClient, project: str) -> N
 
 def test_lines_without_a_score_show_what_places_them(page: TestClient, project: str) -> None:
     html = shown(page, project=project)
-    assert '<span class="small quiet">newest first: 1 of 1 (' in html
+    assert '<p class="quiet">newest first: 1 of 1 (' in html
     assert re.search(
         r"use 1, the floor of the layer is over 0; value [\d.]+ = own [\d.]+ \+ files [\d.]+; "
-        r"\d+ tokens, [\d.]+ a thousand, the floor of value a thousand tokens is [\d.]+</span>",
+        r"\d+ tokens, [\d.]+ a thousand, the floor of value a thousand tokens is [\d.]+</p>",
         html,
     )
-    assert '<span class="small quiet">score 0.' in html
+    assert '<p class="quiet">score 0.' in html
 
 
 def test_what_a_layer_may_take_is_shown_where_shares_decide(page: TestClient, project: str) -> None:
@@ -151,7 +151,7 @@ def test_a_prompt_is_given_something_or_told_why_not(served: Machine, page: Test
     helped = shown(page, project=project, prompt="Where do the carts live, in SQLite?", only="results")
     assert "--- memory (" in helped
     assert "</span> given" in helped
-    assert "The floor is " in helped
+    assert "A candidate is given from a score of " in helped
     assert "data-asked>prompt 5 = 5 × 1 (carts, live, sqlite, sq, lite); the floor is 1</p>" in helped
     assert served.get("/api/receipts?all_projects=true")["receipts"] == []
 

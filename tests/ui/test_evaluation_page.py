@@ -50,7 +50,7 @@ def test_the_last_report_is_drawn_with_its_numbers(page: TestClient, served: Mac
     assert "53.0%" in shown
     assert "3 of 4 items of use" in shown
     assert "Carts &lt;b&gt;" in shown
-    assert "0.0% covered, 0 tokens" in shown
+    assert "0.0% of the touched files covered, with 0 tokens" in shown
 
 
 def test_problems_of_the_walk_and_the_interval_of_known_fixes_are_shown(page: TestClient, served: Machine) -> None:
@@ -63,4 +63,4 @@ def test_problems_of_the_walk_and_the_interval_of_known_fixes_are_shown(page: Te
         served.home.evaluation.unlink()
     assert faults(shown) == []
     assert "problems: layer failed (3), a text was not parsed in time (1)." in shown
-    assert "1 would have been given the fix (95 % 9.5% to 90.5%)" in shown
+    assert "1 would have been given the fix (95 % interval: 9.5% to 90.5%)" in shown

@@ -55,7 +55,7 @@ def shown(page: TestClient, path: str = "/experiment") -> str:
 
 def test_the_outcome_that_decides_comes_first_with_its_verdict(page: TestClient) -> None:
     html = shown(page)
-    assert "<strong>Tool calls before the first edit: less with memories.</strong>" in html
+    assert "<strong>Tool calls before the first edit: lower with memories.</strong>" in html
     assert html.index('<span class="tag">decides</span>') < html.index("Files read before the first edit")
 
 

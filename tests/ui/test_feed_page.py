@@ -282,4 +282,4 @@ def test_older_ones_follow_without_a_gap_or_a_repetition(own: tuple[Machine, Tes
 def test_a_place_that_is_none_is_told_so(page: TestClient) -> None:
     answer = page.get("/part/", params={"before": "nowhere"})
     assert answer.status_code == 502
-    assert "the cursor of the feed is invalid" in answer.text
+    assert "The cursor of the feed is invalid." in answer.text

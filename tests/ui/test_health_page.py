@@ -90,7 +90,13 @@ def test_the_verdict_comes_first(served: Machine, page: TestClient, worked: None
 
 def test_days_are_plotted_with_their_numbers(page: TestClient, worked: None) -> None:
     html = shown(page, days="7")
-    for told in ("How often something was given", "Outcomes", "Tokens given", "New memories", "Sessions"):
+    for told in (
+        "How often memories were given",
+        "Outcomes of what was given",
+        "Tokens given",
+        "New memories",
+        "Sessions",
+    ):
         assert f"<h3>{told}</h3>" in html
     assert "<desc id=" in html
     assert "spent on models" in html  # among what has nothing to show

@@ -51,7 +51,7 @@ def test_memories_and_what_was_said_are_found(page: TestClient, told: Json) -> N
 def test_each_score_is_explained(page: TestClient, told: Json) -> None:
     html = shown(page, query="narwhals cached")
     assert f'<details id="why-{told[1]["id"]}"' in html
-    assert "<summary>Score " in html
+    assert "<summary>Why it was found: score " in html
     assert "<li>words " in html
 
 

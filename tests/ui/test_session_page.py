@@ -61,7 +61,7 @@ def test_what_it_was_given_is_told_with_the_reason_and_what_came_of_it(served: M
     assert "When it started" in html
     assert f"/memories/{kept['id']}" in html
     assert "not known yet" in html
-    assert "of them used" in html
+    assert "1 context, not judged yet." in html
     story = shown(page, f"/memories/{kept['id']}")
     assert "/sessions/s-given#given-" in story
 

@@ -130,7 +130,7 @@ def test_the_state_names_member_device_login_and_what_waits(ben: Member, page: T
 def test_projects_are_shown_with_their_counts(page: TestClient) -> None:
     html = shown(page)
     assert "1 memory sent · 1 memory received" in html
-    assert "granted</span>" in html
+    assert "you may share it</span>" in html
     assert "Stop sharing…" in html
 
 

@@ -7,14 +7,14 @@ OUTCOME_NAMES = {
     "files_before_edit": "files read before the first edit",
     "repeated_failures": "sessions with a repeated failure",
     "corrections": "sessions with a correction by you",
-    "turns": "turns",
+    "turns": "turns in a session",
     "tokens": "tokens, without cache reads",
-    "seconds": "seconds",
+    "seconds": "time in seconds",
 }
 """Names of the outcomes for the user."""
 VERDICTS = {
-    "lower": "less with memories",
-    "higher": "more with memories",
+    "lower": "lower with memories",
+    "higher": "higher with memories",
     "too_few": "cannot tell yet: too few sessions",
     "no_effect_seen": "cannot tell yet: no difference seen",
     "more_needed": "cannot tell yet",

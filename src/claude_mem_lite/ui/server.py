@@ -143,7 +143,7 @@ def _doing(client: Client, do: Action) -> Callable[[Request], Awaitable[Response
 
 
 async def _nothing(_: Request) -> Response:
-    return HTMLResponse(render("problem.html", message="there is no such page", next_step="The feed is at /."), 404)
+    return HTMLResponse(render("problem.html", message="there is no such page", next_step=""), 404)
 
 
 def _entering(enter: Enter, was_used: WasUsed) -> Callable[[Request], Awaitable[Response]]:

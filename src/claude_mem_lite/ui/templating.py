@@ -78,7 +78,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (ago, when, words, short, counted, quoted, inline, blocks, headline, group_of, source)
+    filters = (ago, when, words, short, counted, quoted, inline, blocks, headline, group_of, source, sentence)
     environment.filters |= {one.__name__: one for one in filters}
     environment.globals |= {
         "KINDS": KINDS,
@@ -144,6 +144,11 @@ def group_of(kind: str) -> int:
 def words(name: str) -> str:
     """Return an identifier as words: `anti pattern` for `anti_pattern`."""
     return name.replace("_", " ")
+
+
+def sentence(said: str) -> str:
+    """Return a message as a sentence: with a capital at its beginning and a full stop."""
+    return f"{said[:1].upper()}{said[1:].rstrip('.')}." if said else ""
 
 
 def short(id_: str) -> str:

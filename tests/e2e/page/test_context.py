@@ -36,7 +36,7 @@ def test_every_layer_and_item_has_its_reason(browser: Browser, served: Served) -
     with opened(browser, served, "/context?budget=200") as page:
         expect(page.get_by_role("columnheader", name="Layer")).to_be_visible()
         expect(page.get_by_role("rowheader", name="handoff")).to_be_visible()
-        page.locator("#left-out summary").click()
+        page.locator("#left-out > summary").click()
         out = page.locator("#left-out .item")
         expect(out.first).to_be_visible()
         reasons = out.locator(".why").all_text_contents()

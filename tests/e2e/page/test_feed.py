@@ -223,7 +223,7 @@ def test_a_message_goes_with_what_it_was_about(page: Page) -> None:
 def test_an_address_that_is_none_says_so(browser: Browser, served: Served) -> None:
     with window(browser, served) as page:
         page.goto(f"{served.address}/nonsense")
-        expect(page.locator("main .problem")).to_contain_text("there is no such page")
+        expect(page.locator("main .problem")).to_contain_text("There is no such page.")
 
 
 def test_an_empty_home_says_what_to_do(browser: Browser) -> None:

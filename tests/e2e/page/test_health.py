@@ -59,9 +59,9 @@ def test_the_verdict_comes_first(browser: Browser, past: Served) -> None:
 
 def test_what_was_given_used_saved_and_spent_is_told_by_day(browser: Browser, past: Served) -> None:
     numbers: dict[str, list[str | re.Pattern[str]]] = {
-        "How often something was given": ["1"],
-        "Outcomes": ["1", "1", "0"],
-        "Share of it used at least": ["50%"],
+        "How often memories were given": ["1"],
+        "Outcomes of what was given": ["1", "1", "0"],
+        "Share that was used, at least": ["50%"],
         "Tokens given": [str(TOKENS)],
         "Tokens given and saved at starts": [str(TOKENS), re.compile(r"[1-9]\d*")],
         "Spent on models": ["$0.25"],

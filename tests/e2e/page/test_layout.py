@@ -46,6 +46,13 @@ SMALL = """() => [...document.querySelectorAll("a[href], button, summary, input,
   return one.checkVisibility() && !isInText && isShort;
 }).map((one) => one.outerHTML.slice(0, 200))"""
 """Targets below 24 px. axe-core lets a smaller one pass if nothing is near it, which depends on fonts and on titles."""
+TWICE = {"width": WIDE["width"] // 2, "height": WIDE["height"] // 2}
+"""The wide window when its page is shown at 200 %."""
+LEFT_EDGES = """(p) => {
+  const words = document.createRange();
+  words.selectNode(p.firstChild);
+  return [words.getBoundingClientRect().left, p.querySelector("code").getBoundingClientRect().left];
+}"""
 FONTS = {"low": (86, 24), "tall": (120, 40)}
 """Ascent and descent in per cent of the size: a link in a line is as high as both together."""
 FONT = """([ascent, descent]) => {
@@ -129,6 +136,26 @@ def test_targets_are_large_enough_in_any_font(
         for measures in FONTS.values():
             page.evaluate(FONT, measures)
             assert faults(page) == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_at_twice_its_size_fits_and_leaves_room_below_its_header(
+    browser: Browser, busy: Served, firsts: dict[str, str], path: str
+) -> None:
+    with opened(browser, busy, firsts.get(path, path), size=TWICE) as page:
+        keep(page, path, "twice")
+        fits(page)
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        if page.evaluate("scrollY") > TWICE["height"] / 2:
+            expect(page.locator("header")).not_to_be_in_viewport()
+
+
+def test_a_text_runs_in_the_direction_of_its_script(browser: Browser, busy: Served) -> None:
+    busy.import_memories({"kind": "decision", "title": "القرار الأول", "summary": "نستخدم `reports.py` فقط."})
+    with opened(browser, busy) as page:
+        summary = page.locator(".item", has_text="القرار الأول").locator("p").first
+        first, code = summary.evaluate(LEFT_EDGES)
+        assert first > code, "the first word stands right of the last ones"
 
 
 @pytest.mark.parametrize(("theme", "width"), LOOKS)

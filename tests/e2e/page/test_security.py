@@ -198,7 +198,7 @@ def test_a_wrong_link_is_told_what_to_do(browser: Browser, served: Served) -> No
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{served.address}/#{'x' * 43}")
-    expect(page.locator("main .problem")).to_contain_text("Run `claude-mem-lite ui` for another.")
+    expect(page.locator("main .problem")).to_contain_text("Run claude-mem-lite ui for another.")
     expect(page.locator("#live")).to_have_text("locked")
     context.close()
 
@@ -268,7 +268,7 @@ def test_the_page_says_when_its_server_has_ended(browser: Browser, own: Served) 
         assert own.process.wait(timeout=30) == 0
         expect(page.locator("#live")).to_have_text("not connected")
         page.locator("#query").fill("day")
-        expect(page.locator("#news")).to_contain_text("run `claude-mem-lite ui` again")
+        expect(page.locator("#news")).to_contain_text("run claude-mem-lite ui again")
         page.get_by_role("link", name="Health").click()
         expect(page.locator("main")).not_to_have_attribute("aria-busy", "true")
     assert list(own.machine.home.glob("ui*")) == []

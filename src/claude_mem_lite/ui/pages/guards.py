@@ -69,13 +69,13 @@ def _by_session(matches: Sequence[GuardMatch]) -> list[tuple[str, list[GuardMatc
 
 
 def _plot(detail: GuardDetail) -> Plot:
-    """Return the calls against the rule by day with an occasion, before and since the guard was accepted."""
+    """Return the calls against the rule by day, before and since the guard was accepted."""
     days = sorted({one.at[:10] for one in detail.occasions})
     before, after = (
         Series(name, [_sum(detail.occasions, day, is_after=is_after) for day in days])
         for name, is_after in (("before it was accepted", False), ("since then", True))
     )
-    return bars_by_day("guard-plot", "Calls against the rule, by day with an occasion", days, [before, after])
+    return bars_by_day("guard-plot", "Calls against the rule, on days when it came up", days, [before, after])
 
 
 def _sum(occasions: Sequence[GuardSession], day: str, *, is_after: bool) -> float:

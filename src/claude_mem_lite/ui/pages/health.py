@@ -9,7 +9,7 @@ from claude_mem_lite.responses.status import FailedEvent, Health
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.text import counted
 from claude_mem_lite.ui.plots import DOLLARS, WIDTH, Plot, Series, bars_by_day, bars_by_name, dollars, shares_by_day
-from claude_mem_lite.ui.templating import Asked, render
+from claude_mem_lite.ui.templating import Asked, render, sentence
 
 _DAYS = (7, 30, 90, 180)
 _USUAL_DAYS = 30
@@ -66,17 +66,13 @@ def _troubles(health: Health, errors: Sequence[FailedEvent], *, is_off: bool) ->
     failed = counted(len(errors), "event is", "events are")
     found = (
         "Memory is switched off: nothing is captured or given until you run `claude-mem-lite on`." if is_off else "",
-        _sentence(health.problem),
+        sentence(health.problem),
         f"{failed} in error: the reasons are below." if errors else "",
-        _sentence(health.index_problem),
-        _sentence(model),
-        _sentence(health.backup_problem),
+        sentence(health.index_problem),
+        sentence(model),
+        sentence(health.backup_problem),
     )
     return list(dict.fromkeys(filter(None, found)))
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
 
 
 def _plots(days: Sequence[Day]) -> list[Plot]:
@@ -86,13 +82,13 @@ def _plots(days: Sequence[Day]) -> list[Plot]:
         return Series(name, [getattr(day, field) for day in days])
 
     return [
-        bars_by_day("given", "How often something was given", dates, [series("given", "given")]),
-        bars_by_day("used", "Outcomes", dates, [series(name, name) for name in OUTCOMES]),
-        shares_by_day("rate", "Share of it used at least", dates, Series("used", [_rate(day) for day in days])),
+        bars_by_day("given", "How often memories were given", dates, [series("times", "given")]),
+        bars_by_day("used", "Outcomes of what was given", dates, [series(name, name) for name in OUTCOMES]),
+        shares_by_day("rate", "Share that was used, at least", dates, Series("used", [_rate(day) for day in days])),
         bars_by_day("tokens", "Tokens given", dates, [series("tokens", "tokens_given")]),
         bars_by_day("saved", "Tokens given and saved at starts", dates, _savings(days)),
         bars_by_day("spend", "Spent on models", dates, [series("dollars", "cost_usd")], DOLLARS),
-        bars_by_day("model", "Tokens of models", dates, [series("in", "tokens_in"), series("out", "tokens_out")]),
+        bars_by_day("model", "Tokens of models", dates, [series("sent", "tokens_in"), series("back", "tokens_out")]),
         bars_by_day("new", "New memories", dates, [series("memories", "memories")]),
         bars_by_day("sessions", "Sessions", dates, [series("sessions", "sessions")]),
     ]

@@ -61,9 +61,14 @@ function send(name, given, options = {}) {
   return ask(`/do/${name}`, {...options, method: "POST", headers, body: JSON.stringify(given)});
 }
 
+// Text in which commands stand between backticks, as the server writes them.
+function withCode(text) {
+  return text.split("`").map((words, at) => (at % 2 ? Object.assign(document.createElement("code"), {textContent: words}) : words));
+}
+
 // `undo` names what takes it back, as the server said.
 function tell(message, isProblem = false, undo = null) {
-  news.textContent = message;
+  news.replaceChildren(...withCode(message));
   news.classList.toggle("problem", isProblem);
   if (!undo) return;
   const button = document.createElement("button");
@@ -163,8 +168,10 @@ function lockedOut() {
   live.textContent = "locked";
   const told = document.createElement("p");
   told.className = "problem";
-  told.textContent = refused || "This page is locked: open the link that `claude-mem-lite ui` printed last, or run it again.";
-  main.replaceChildren(told);
+  const title = document.createElement("h1");
+  title.textContent = "This page is locked";
+  told.append(...withCode(refused || "Open the link that `claude-mem-lite ui` printed last, or run it again."));
+  main.replaceChildren(title, told);
 }
 
 // The way back: a list is there again as it was left, however far it was read; anything else is fetched anew.
