@@ -38,7 +38,8 @@ _UNREAD = ".unread"
 
 
 def main(arguments: Sequence[str]) -> int:
-    sessions = past_sessions(find_transcripts([Path(arguments[0]) / "sessions"]), datetime.now(UTC))
+    transcripts = find_transcripts([Path(arguments[0]) / "sessions"])
+    sessions = past_sessions(transcripts, datetime.now(UTC), is_one_project=True)
     figures: list[Figure] = []
     with temporary_folder() as folder, product(folder / "home", folder) as made:
         visits = list(Walk(made, folder, sessions).visits())

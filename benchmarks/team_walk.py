@@ -18,6 +18,7 @@ import psycopg
 from benchmarks.transcripts import Data, recorded
 from claude_mem_lite.code.git.project_identity import normalise_remote
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.evaluation.checkouts import checkouts_of
 from claude_mem_lite.evaluation.in_process_worker import served
 from claude_mem_lite.evaluation.recording import ListedSession
 from claude_mem_lite.evaluation.replay_home import ReplayHome, ended_at
@@ -92,7 +93,8 @@ class TeamWalk:
         self._turns = [turn for session in self.listed for turn in self.walk.past[session.id].turns]
         self.names = developer_names([owner_of(self._first_turn(session)) for session in self.listed])
         self.database = database
-        folders = sorted({turn.cwd for turn in self._turns}, key=len, reverse=True)
+        roots = checkouts_of({turn.cwd for turn in self._turns}, is_one_project=True)
+        folders = sorted(set(roots.values()), key=len, reverse=True)
         self.developers = {
             name: Developer(
                 name,

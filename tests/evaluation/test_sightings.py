@@ -104,11 +104,11 @@ def test_an_edit_replaces_the_first_place_or_all(tmp_path: Path, everywhere: boo
     assert seen(tmp_path, edit, later()) == {"a.py": expected}
 
 
-def test_a_file_is_as_last_seen_on_the_branch_of_the_session(tmp_path: Path) -> None:
+def test_a_file_is_as_last_seen_on_whatever_branch(tmp_path: Path) -> None:
     other = written("b", 1, "of the branch\n")
     for line in other.lines:
         line["gitBranch"] = "feature"
-    assert seen(tmp_path, written("a", 0, "of main\n"), other, later()) == {"a.py": "of main\n"}
+    assert seen(tmp_path, written("a", 0, "of main\n"), other, later()) == {"a.py": "of the branch\n"}
 
 
 def test_an_edit_that_failed_touched_no_file(tmp_path: Path) -> None:

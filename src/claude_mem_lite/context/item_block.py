@@ -160,8 +160,11 @@ def _form(item: BlockItem, now: datetime, root: str) -> _Form:
     body = "\n".join((title, *lines))
     files = unframed(render.named_files(memory.files, body, _MAX_FILES))
     full = _head(item, title + files, now, root)
+    whole = "\n".join((full, *(f"  {line}" for line in lines if line)))
+    if item.label:  # the head of raw text says nothing
+        return _Form(item, whole, whole)
     short = _head(item, _closed(render.safe_line(title, _MAX_SHORT_HEAD_LENGTH)), now, root)
-    return _Form(item, "\n".join((full, *(f"  {line}" for line in lines if line))), short)
+    return _Form(item, whole, short)
 
 
 def _head(item: BlockItem, title: str, now: datetime, root: str) -> str:

@@ -54,7 +54,7 @@ def read_recording(paths: Sequence[Path], now: datetime) -> Recording:
 
 def recording_of(transcripts: Sequence[Transcript], listed_in: Path | None, now: datetime) -> Recording:
     """Return the sessions of transcripts; `listed_in` is a `sessions.json`, or None."""
-    past = past_sessions(transcripts, now)
+    past = past_sessions(transcripts, now, is_one_project=listed_in is not None)
     by_id = {session.id: session for session in past}
     if listed_in is None:
         return Recording([_from_transcript(session) for session in past], by_id, has_list=False)
@@ -69,7 +69,7 @@ def list_beside(paths: Sequence[Path]) -> Path | None:
 
 
 def files_of(session: PastSession) -> frozenset[str]:
-    """Return the files that a session edited, relative to the folder where the session began."""
+    """Return the files that a session edited, relative to the checkout where the session began."""
     edited = (_edited(event.payload) for turn in session.turns for event in turn.events)
     return frozenset(file for path in edited if path and (file := _relative(path, session.root)))
 

@@ -18,12 +18,12 @@ _BATCH_BYTES = 2 * 1024 * 1024
 
 @frozen
 class ReplayHome:
-    """Home with one checkout in place of all folders of the project."""
+    """Home with one checkout in place of all checkouts of the project."""
 
     home: Home
     root: Path
     folders: Sequence[str]
-    """Folders of the sessions, the longest path first."""
+    """Checkouts of the sessions, the longest path first."""
 
     @property
     def client(self) -> WalkClient:
@@ -67,7 +67,7 @@ class ReplayHome:
             raise MemoryLiteError(f"the worker of the walk did not finish its work in {PATIENCE_S:.0f} s", TRY_LATER)
 
     def relocate(self, encoded: str) -> str:
-        """Return JSON text with the one checkout in place of all folders."""
+        """Return JSON text with the one checkout in place of all checkouts."""
         for folder in self.folders:
             encoded = encoded.replace(json.dumps(folder)[1:-1], str(self.root))
         return encoded

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from claude_mem_lite.client.queries import Wanted, Where
+from claude_mem_lite.evaluation.checkouts import checkouts_of
 from claude_mem_lite.evaluation.in_process_worker import SettableClock, WalkClient
 from claude_mem_lite.evaluation.recording import ListedSession, Recording
 from claude_mem_lite.evaluation.replay_home import ReplayHome, ended_at
@@ -76,10 +77,9 @@ class Walk:
         self.listed = recording.listed
         self.past = recording.past
         named = {turn.cwd for past in self.past.values() for turn in past.turns}
+        roots = set(checkouts_of(named, is_one_project=True).values())
         # Not "/", nor a word: every text has them.
-        folders = sorted(
-            (folder for folder in named if folder.startswith("/") and folder != "/"), key=len, reverse=True
-        )
+        folders = sorted((root for root in roots if root.startswith("/") and root != "/"), key=len, reverse=True)
         self._variants = variants
         self._sent: set[str] = set()
         self._tree: Tree = {}

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from claude_mem_lite.evaluation.checkouts import checkouts_of
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptEvent, TranscriptTurn
 from claude_mem_lite.importers.transcripts import Transcript, read_transcript
@@ -45,6 +46,7 @@ class PastSession:
     began_at: datetime
     branch: str
     root: str
+    """Checkout where the session began."""
     turns: tuple[TranscriptTurn, ...]
     seen: Mapping[str, Sequence[Sighting]]
     """By the name of the turn."""
@@ -55,17 +57,21 @@ class PastSession:
             yield from self.seen[turn.name]
 
 
-def past_sessions(transcripts: Sequence[Transcript], now: datetime) -> list[PastSession]:
-    """Return the sessions of transcripts by the time of their begin."""
-    found = []
-    for transcript in transcripts:
-        turns = tuple(read_transcript(transcript, now))
-        if turns:
-            first = turns[0]
-            seen = {turn.name: [sighting for event in turn.events for sighting in _seen(event)] for turn in turns}
-            branch = text(first.events[0].payload.get("git_branch"))
-            found.append(PastSession(first.session, first.began_at, branch, first.cwd, turns, seen))
-    return sorted(found, key=lambda session: session.began_at)
+def past_sessions(
+    transcripts: Sequence[Transcript], now: datetime, *, is_one_project: bool = False
+) -> list[PastSession]:
+    """Return the sessions of transcripts by the time of their begin; `is_one_project` as in `checkouts_of`."""
+    read = [turns for transcript in transcripts if (turns := tuple(read_transcript(transcript, now)))]
+    folders = {folder for turns in read for turn in turns for folder in (turn.cwd, *turn.folders)}
+    roots = checkouts_of(folders, is_one_project=is_one_project)
+    return sorted((_past_session(turns, roots) for turns in read), key=lambda session: session.began_at)
+
+
+def _past_session(turns: tuple[TranscriptTurn, ...], roots: Mapping[str, str]) -> PastSession:
+    first = turns[0]
+    seen = {turn.name: [sighting for event in turn.events for sighting in _seen(event, roots)] for turn in turns}
+    branch = text(first.events[0].payload.get("git_branch"))
+    return PastSession(first.session, first.began_at, branch, roots[first.cwd], turns, seen)
 
 
 def prompt_of(turn: TranscriptTurn) -> str:
@@ -84,13 +90,9 @@ def is_edit(payload: JsonObject) -> bool:
 def tree_at(session: PastSession, earlier: Sequence[PastSession]) -> tuple[Tree, frozenset[str]]:
     """Return the checkout when a session began, and the files of it that the session itself saw.
 
-    The text of any other file is from its last earlier sighting: on the same branch, else anywhere."""
-    known: dict[str, tuple[bool, datetime, str | None]] = {}
-    for sighting in (seen for other in earlier for seen in other.sightings if seen.at < session.began_at):
-        state = (sighting.branch == session.branch, sighting.at, sighting.after)
-        if sighting.file not in known or state[:2] >= known[sighting.file][:2]:
-            known[sighting.file] = state
-    tree = {file: held for file, (_, _, held) in known.items()}
+    The text of any other file is from its last earlier sighting, on whatever branch: branches are mostly merged."""
+    seen = (sighting for other in earlier for sighting in other.sightings if sighting.at < session.began_at)
+    tree = {sighting.file: sighting.after for sighting in sorted(seen, key=lambda sighting: sighting.at)}
     own: dict[str, str | None] = {}
     for sighting in session.sightings:
         own.setdefault(sighting.file, sighting.before)
@@ -113,10 +115,11 @@ def write_tree(root: Path, tree: Tree, before: Tree) -> None:
                 path.write_text(held, encoding="utf-8", errors="replace", newline="")
 
 
-def _seen(event: TranscriptEvent) -> Iterator[Sighting]:
+def _seen(event: TranscriptEvent, roots: Mapping[str, str]) -> Iterator[Sighting]:
     payload = event.payload
-    root = text(payload.get("cwd")).rstrip("/")
-    for file, before, after in _states(payload, root):
+    folder = text(payload.get("cwd"))
+    root = roots[folder].rstrip("/")
+    for file, before, after in _states(payload, folder):
         if named := _path_below(root, file):
             is_change = is_edit(payload)
             yield Sighting(time_of(event.name), text(payload.get("git_branch")), named, before, after, is_change)
@@ -132,7 +135,7 @@ def _path_below(root: str, file: str) -> str:
     return "" if "\0" in named or ".." in parts or parts[0] == ".git" else named
 
 
-def _states(payload: JsonObject, root: str) -> Iterator[tuple[str, str | None, str | None]]:
+def _states(payload: JsonObject, folder: str) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield files with their texts before and after a call."""
     tool, arguments, response = (payload.get(key) for key in ("tool_name", "tool_input", "tool_response"))
     arguments = arguments if isinstance(arguments, Mapping) else {}
@@ -147,7 +150,7 @@ def _states(payload: JsonObject, root: str) -> Iterator[tuple[str, str | None, s
         if (whole := _whole_read(response)) is not None:
             yield whole[0], whole[1], whole[1]
     elif tool == "Bash":
-        for file in _removed(text(arguments.get("command")), root):
+        for file in _removed(text(arguments.get("command")), folder):
             yield file, None, None
 
 
@@ -166,7 +169,7 @@ def _whole_read(response: JsonObject) -> tuple[str, str] | None:
     return (text(file.get("filePath")), text(file.get("content"))) if is_whole else None
 
 
-def _removed(command: str, root: str) -> Iterator[str]:
+def _removed(command: str, folder: str) -> Iterator[str]:
     """Yield the files that plain `rm` and `mv` removed from their paths."""
     for part in _PARTS.split(command):
         try:
@@ -177,4 +180,4 @@ def _removed(command: str, root: str) -> Iterator[str]:
         paths = [word for word in words[1:] if not word.startswith("-")]
         if words[:1] == ["rm"] or (words[:1] == ["mv"] and len(paths) == 2):
             gone = paths if words[0] == "rm" else paths[:1]
-            yield from (os.path.normpath(os.path.join(root, path)) for path in gone)
+            yield from (os.path.normpath(os.path.join(folder, path)) for path in gone)

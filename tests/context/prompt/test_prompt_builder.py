@@ -10,6 +10,7 @@ import pytest
 
 from claude_mem_lite.code.freshness.checkout_view import NoCheckout
 from claude_mem_lite.code.freshness.verdicts import Freshness
+from claude_mem_lite.context.layers.sessions import MAX_OPEN_SESSIONS
 from claude_mem_lite.context.prompt import scoring
 from claude_mem_lite.context.prompt.builder import MAX_ITEMS, PromptContext, build_for_prompt
 from claude_mem_lite.context.prompt.keywords import defaults
@@ -373,6 +374,19 @@ def test_a_handoff_of_a_session_that_is_still_at_it_is_not_given(project: Projec
     assert [item.source for item in project.ask(prompt).items] == [left.id]
     project.store.turn("k", "move billing", "doing it", session="x", at=NOW)
     assert why(project.ask(prompt), left) == "left open by a session that is still at work"
+
+
+@pytest.mark.parametrize(("number", "is_given"), [(MAX_OPEN_SESSIONS - 1, True), (MAX_OPEN_SESSIONS, False)])
+def test_a_handoff_is_given_as_long_as_in_contexts(project: Project, number: int, is_given: bool) -> None:
+    left = project.remember(
+        "handoff", "Left open: move billing to PostgreSQL", "Billing still uses SQLite.", session="x"
+    )
+    for one in range(number):
+        summary = SessionSummary(headline=f"Edit part {one}", files_edited=("src/parser.py",))
+        project.store.session(f"later{one}", summary, at=left.last_seen_at + timedelta(minutes=1 + one))
+    given = project.ask("move billing from SQLite to PostgreSQL", ContextRequest(SHOP, NOW, explained=True))
+    assert [item.source for item in given.items] == ([left.id] if is_given else [])
+    assert is_given or why(given, left) == "left open, and 3 later sessions changed files"
 
 
 @pytest.mark.parametrize("left_first", [True, False])

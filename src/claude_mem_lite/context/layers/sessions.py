@@ -84,18 +84,20 @@ def open_handoffs(db: sqlite3.Connection, request: ContextRequest) -> list[Memor
     )
     if not handoffs:
         return []
-    editing = [session for session in last_sessions(db, request, MAX_CANDIDATES) if session.summary.files_edited]
+    editing = editing_sessions(db, request)
     # Memories that the user stated or pinned appear in another layer.
-    return [
-        handoff
-        for handoff in handoffs
-        if not is_stated(handoff) and _sessions_since(handoff, editing) < MAX_OPEN_SESSIONS
-    ]
+    return [handoff for handoff in handoffs if not is_stated(handoff) and not is_outlived(handoff, editing)]
 
 
-def _sessions_since(handoff: Memory, editing: Sequence[Session]) -> int:
-    """Return the number of other sessions that changed files after a handoff."""
-    return sum(session.last_event_at > handoff.last_seen_at and session.id != handoff.session for session in editing)
+def editing_sessions(db: sqlite3.Connection, request: ContextRequest) -> list[Session]:
+    """Return the newest sessions that changed files, except the session of the request."""
+    return [session for session in last_sessions(db, request, MAX_CANDIDATES) if session.summary.files_edited]
+
+
+def is_outlived(handoff: Memory, editing: Sequence[Session]) -> bool:
+    """Return whether so many other sessions changed files after a handoff that its steps are no longer expected."""
+    later = sum(session.last_event_at > handoff.last_seen_at and session.id != handoff.session for session in editing)
+    return later >= MAX_OPEN_SESSIONS
 
 
 def memory_factors(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, float]:

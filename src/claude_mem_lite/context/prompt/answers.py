@@ -45,6 +45,12 @@ _REQUEST = re.compile(
     r"(?i)^(?:(?:did|have)\s+you|(?:can|could|would|will|shall|do|are|may)\s+(?:you|i|we start|we begin))\b"
     r"|\bplease\b|\b(?:can|could|would|will) you\b|\bwhat do you (?:think|mean|suggest|need|want)\b"
     r"|\bhow about\b|\bwhat about\b|\bwhat if\b|^why (?:not|don'?t (?:you|we))\b|\bwhat(?:'s| is) next\b"
+    r"|\blet'?s\b|\b(?:i|we) (?:do )?(?:want|need) to\b|^should (?:i|we)\b(?!.*\b(?:was|were|did|had)\b)"
+)
+# Demonstratives point to the present talk or its files, and so does what the agent said or thinks.
+_PRESENT = re.compile(
+    r"(?i)\b(?:this|these)\b(?!\s+(?:app|application|codebase|machine|month|project|repo|repository|week|year)\b)"
+    r"|\bhere\b|\byou (?:just |also )?(?:mean|mentioned|propose|proposed|said|suggest|suggested|think)\b"
 )
 _ASKED = re.compile(
     rf"(?i)(?:^|[,;:–-]\s*|\band\s+){_PREFACE}(?:in |on |at |to |for |from |since |with |by )?"
@@ -81,6 +87,7 @@ _MAX_NAMED = 5
 _MAX_COUNTED = 1_000
 _FILLERS = frozenset(("actually", "always", "ever", "exactly", "never", "really", "still"))
 _BELOW = "below the floor of answers"
+_WITHOUT_TEXT = "it has no text"
 _STATED = Floor(0.0, exception="it states the answer")
 _LABELS = {"turn": "earlier turn", "session": "earlier session"}
 
@@ -233,6 +240,8 @@ def _answer(hit: Hit, floor: Floor, left_out: str, since: str, *, is_stale: bool
     """Return a hit with an excerpt; none for a hit that is left out, because the excerpt takes longest."""
     excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
     left_out = left_out or _why_not_trusted(hit.found, excerpt)
+    if not left_out and not excerpt and isinstance(hit.found, Passage):
+        left_out = _WITHOUT_TEXT
     return AnswerCandidate(_item(hit, excerpt, since, is_stale=is_stale), sureness(hit), _parts(hit), floor, left_out)
 
 
@@ -306,15 +315,17 @@ def _fitting(sentences: Sequence[str], first: int, limit: int) -> int:
 
 
 def is_question(prompt: str) -> bool:
-    """Return whether a prompt asks for knowledge: a short prompt that ends with a question and requests nothing."""
+    """Return whether a prompt asks for knowledge: a short prompt that ends with a question, requests nothing and does
+    not point to the present talk."""
     question = without_opening(prompt)
-    if len(question) > MAX_LENGTH or _REQUEST.search(question):
+    if len(question) > MAX_LENGTH or _REQUEST.search(question) or _PRESENT.search(question):
         return False
     if is_plainly_asked(prompt):
         return True
-    if not question.endswith("?") and not re.search(r"\?[\s\w,.'-]{0,40}$", question):
-        return False
-    return any(sentence.endswith("?") and _ASKED.search(sentence.lstrip()) for sentence in _SENTENCE.findall(question))
+    # What follows a question mark is mostly an order.
+    return question.endswith("?") and any(
+        sentence.endswith("?") and _ASKED.search(sentence.lstrip()) for sentence in _SENTENCE.findall(question)
+    )
 
 
 def is_plainly_asked(prompt: str) -> bool:

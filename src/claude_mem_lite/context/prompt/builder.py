@@ -12,6 +12,7 @@ from claude_mem_lite.authors import team_factor
 from claude_mem_lite.context.eligibility import Eligibility
 from claude_mem_lite.context.item_block import BlockItem, block, with_relations
 from claude_mem_lite.context.layers.code_state import relocation_note, verdict_of, why_not
+from claude_mem_lite.context.layers.sessions import MAX_OPEN_SESSIONS, editing_sessions, is_outlived
 from claude_mem_lite.context.order import NO_ROOM, OUTRANKED
 from claude_mem_lite.context.prompt import keywords, scoring
 from claude_mem_lite.context.prompt.answers import (
@@ -27,7 +28,7 @@ from claude_mem_lite.context.prompt.statements import named_question
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.context.scoring import factor, is_stated
 from claude_mem_lite.context.similarity import why_repeated
-from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, ReceiptItem, Tally
+from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, ReceiptItem, Session, Tally
 from claude_mem_lite.search_values import Filters, ScoredMemory
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.store.index import fts
@@ -320,11 +321,20 @@ class _PromptSelection:
         is_enough = candidate.shared is None or candidate.shared.is_enough
         return "" if is_enough else "it shares too few words with the prompt"
 
-    def _why_unfinished(self, memory: Memory) -> str:
-        """Return a reason for the handoff of a running session: its last request looks like open work."""
-        session = sessions.find(self.db, memory.session) if memory.kind == "handoff" else None
-        is_running = session is not None and session.status == "active"
-        return "left open by a session that is still at work" if is_running else ""
+    def _why_no_handoff(self, memory: Memory) -> str:
+        """Return a reason for the handoff of a running session, whose last request looks like open work, and for a
+        handoff that contexts no longer show."""
+        if memory.kind != "handoff":
+            return ""
+        session = sessions.find(self.db, memory.session)
+        if session is not None and session.status == "active":
+            return "left open by a session that is still at work"
+        is_old = not is_stated(memory) and is_outlived(memory, self._editing)
+        return f"left open, and {MAX_OPEN_SESSIONS} later sessions changed files" if is_old else ""
+
+    @cached_property
+    def _editing(self) -> list[Session]:
+        return editing_sessions(self.db, self.request)
 
     def _checked(self, scored: Sequence[CandidateMemory]) -> list[CandidateMemory]:
         """Return the candidates; check words and code of possible injections."""
@@ -342,7 +352,7 @@ class _PromptSelection:
             if len(chosen) == MAX_ITEMS:  # reading the rest would double the time
                 break
             read, memory = self._read(candidate), candidate.memory
-            why = why_not(memory, verdicts) or self._why_unsure(read) or self._why_unfinished(memory)
+            why = why_not(memory, verdicts) or self._why_unsure(read) or self._why_no_handoff(memory)
             why = why or why_repeated(memory, chosen)
             is_stale = verdict_of(memory, verdicts) == "changed"
             checked[memory.id] = replace(read, left_out=why, is_stale=is_stale, since=relocation_note(memory, verdicts))
