@@ -11,7 +11,8 @@ last session each fact is asked for by the same question in these conditions, ea
 - contradictory: two statements whose order says nothing. Wrong: exactly one value is given.
 - reworded: the fact was stored in other words than those of the question. Told only.
 
-Beside it stand the three best chunks by words, always given, and silence. With `--home` the homes are kept there, and
+The start context, which answers no question, may have neither the old value nor one of two alone. Beside the
+product stand the three best chunks by words, always given, and silence. With `--home` the homes are kept there, and
 used again; those of `benchmarks.questions` are the same."""
 
 import argparse
@@ -34,6 +35,7 @@ CASES = 30
 NAIVE_ITEMS = 3
 MIN_PRESENT = 0.9
 MIN_CASES = 200
+MAX_WRONG = 0
 HELD_OUT = ("forge", "agent-swarm")
 """Projects by which nothing was chosen."""
 _JUDGED: tuple[Condition, ...] = ("absent", "adjacent", "superseded")
@@ -134,8 +136,9 @@ def all_figures(outcomes: Sequence[Outcome]) -> Iterator[Figure]:
 def _starts(product: Sequence[Outcome]) -> Iterator[Figure]:
     """Yield how many facts the start context of a session gets wrong."""
     for condition in ("superseded", "contradictory"):
-        wrong = [verdict(condition, one.case, one.start) == "wrong" for one in _of(product, condition)]
-        yield _share(f"start context, {condition}: wrong", wrong)
+        verdicts = [verdict(condition, one.case, one.start) for one in _of(product, condition)]
+        yield _share(f"start context, {condition}: right", [one == "right" for one in verdicts])
+        yield _share(f"start context, {condition}: wrong", [one == "wrong" for one in verdicts], MAX_WRONG)
 
 
 def _groups(name: str, outcomes: Sequence[Outcome], key: Callable[[Outcome], str]) -> Iterator[Figure]:
@@ -152,7 +155,7 @@ def _group(name: str, outcomes: Sequence[Outcome], *, is_judged: bool = False) -
         floor = MIN_PRESENT if is_judged and condition == "present" else None
         if condition not in ("absent", "adjacent"):
             yield _share(f"{name}: {condition}, right", [one == "right" for one in verdicts], floor=floor)
-        bar = 0 if is_judged and condition in _JUDGED else None
+        bar = MAX_WRONG if is_judged and condition in _JUDGED else None
         yield _share(f"{name}: {condition}, wrong", [one == "wrong" for one in verdicts], bar)
         if condition == "adjacent":
             leaked = [_has(one.given, one.case.values[2]) for one in chosen]

@@ -67,6 +67,13 @@ def test_the_product_is_never_wrong_where_a_naive_injector_is(outcomes: list[Out
         assert naive[condition]["wrong"] >= 0.9 * number
 
 
+def test_a_start_context_has_no_replaced_value_and_not_one_alone_of_two(outcomes: list[Outcome]) -> None:
+    judged = [one for one in outcomes if one.injector == "product" and one.condition in ("superseded", "contradictory")]
+    verdicts = Counter(verdict(one.condition, one.case, one.start) for one in judged)
+    assert verdicts["wrong"] == 0
+    assert verdicts["right"] > 0
+
+
 def test_every_condition_is_asked_in_the_same_words(outcomes: list[Outcome]) -> None:
     product = [one for one in outcomes if one.injector == "product"]
     asked_in = {
@@ -77,10 +84,13 @@ def test_every_condition_is_asked_in_the_same_words(outcomes: list[Outcome]) -> 
 
 def test_the_naive_injector_misses_the_bars(outcomes: list[Outcome]) -> None:
     as_product = [
-        Outcome(one.project, one.condition, one.case, one.given) for one in outcomes if one.injector == "naive"
+        Outcome(one.project, one.condition, one.case, one.given, start=one.given)
+        for one in outcomes
+        if one.injector == "naive"
     ]
     missed = {figure.name for figure in all_figures(as_product) if not figure.holds()}
     assert {"all: absent, wrong", "all: adjacent, wrong", "all: superseded, wrong"} <= missed
+    assert "start context, superseded: wrong" in missed
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from claude_mem_lite.context.presets import BALANCED, LAST_RESORT, Preset
 from claude_mem_lite.context.project_setting import Setting, detect
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import ContextRequest
+from claude_mem_lite.context.rivals import leave_out_contested
 from claude_mem_lite.context.selection import LayerSelection, layer_lines, select_by_share
 from claude_mem_lite.context.value_selection import NOT_WORTH_IT, select_by_value
 from claude_mem_lite.deadline import NEVER, Deadline
@@ -117,6 +118,8 @@ def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset:
         selections = select_by_value(candidates, budget_tokens, assemble, setting.forecast)
     else:
         selections = select_by_share(candidates, budget_tokens, assemble)
+    with closing(connect()) as db:
+        leave_out_contested(db, request.location.project, selections)
     is_empty = not any(selection.selected for selection in selections)
     if is_empty and preset.layers and not request.pinned_only and budget_tokens >= _NEVER_EMPTY_FROM:
         # The preset may select nothing although sessions exist: a few lines about them are better than no context.
@@ -124,6 +127,8 @@ def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset:
         last = _last_resort(connect, request, setting, candidates)
         selections = [selection for selection in selections if selection.layer.name not in _LAST_NAMES]
         selections += select_by_share(last, _NEVER_EMPTY_FROM, assemble)
+        with closing(connect()) as db:
+            leave_out_contested(db, request.location.project, selections)
         candidates = [*others, *last]
     skipped = _skipped(candidates, selections)
     text = assemble(selections) or _standing_line(request, budget_tokens, preset, skipped)

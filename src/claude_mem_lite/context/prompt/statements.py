@@ -20,7 +20,7 @@ NOT_STATED = "no sentence of it has the name and all that is asked of it"
 OUTDATED = "a later statement holds"
 # Products are spelled with capitals too, so such a word is a name only if stored text writes it as code, or not at all.
 _CAPITALISED = lazy(r"(?<![\w./@`-])[A-Z][a-z0-9]+[A-Z]\w+(?![\w/`])")
-_NAME = lazy(
+NAME = lazy(
     r"`(?P<quoted>[^`\n]{2,160})`"
     r"|(?<![\w./@-])(?P<plain>[\w./-]*[A-Za-z0-9]_[A-Za-z0-9][\w./-]*|[a-z]+[A-Z]\w+|(?:[\w.-]+/)*[\w-]{2,}\.[a-z]\w{0,4}"
     r"|(?:[\w.-]+/){2,}[\w.-]+)(?![\w/])"
@@ -97,7 +97,7 @@ def has_capitalised(text: str) -> bool:
 def with_capitalised(db: sqlite3.Connection, text: str, documents: Sequence[Memory | Passage]) -> NamedQuestion | None:
     """Return a question with capitalised words as names where the found documents write them as code, or not at all, or
     state the answer of them."""
-    written = "\n".join(one for document in documents for one, _ in _texts(document))
+    written = "\n".join(one for document in documents for one, _ in texts_of(document))
 
     def quoted(found: re.Match[str]) -> str:
         name = found[0]
@@ -112,12 +112,12 @@ def with_capitalised(db: sqlite3.Connection, text: str, documents: Sequence[Memo
 
 def named_question(text: str) -> NamedQuestion | None:
     """Return the question with its names; None if no code is named."""
-    found = list(_NAME.finditer(text))
-    names = tuple(dict.fromkeys(_plain(one["quoted"] or one["plain"]) for one in found))
+    found = list(NAME.finditer(text))
+    names = tuple(dict.fromkeys(plain_name(one["quoted"] or one["plain"]) for one in found))
     names = tuple(name for name in names if name)
     if not names:
         return None
-    bare = _NAME.sub("`", text).strip()
+    bare = NAME.sub("`", text).strip()
     closed = _CLOSED.search(bare)
     if closed is None:
         return NamedQuestion(names, ())
@@ -161,7 +161,7 @@ def why_not_stated(
 
 def names_all(question: NamedQuestion, document: Memory | Passage) -> bool:
     """Return whether a document has all names of a question, anywhere."""
-    text = "\n".join(text for text, _ in _texts(document))[:_MAX_READ].lower()
+    text = "\n".join(text for text, _ in texts_of(document))[:_MAX_READ].lower()
     files = "\n".join(document.files).lower() if isinstance(document, Memory) else ""
     return all(_spelling(name).search(f"{text}\n{files}") for name in question.names)
 
@@ -178,7 +178,8 @@ def _focus(asked: str) -> frozenset[str]:
     return frozenset(focus)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return a name of code as it is compared."""
     return name.strip().removesuffix("()").removeprefix("./").rstrip("./").lower()
 
 
@@ -192,26 +193,29 @@ def _spelling(name: str) -> re.Pattern[str]:
 
 def _statement(db: sqlite3.Connection, question: NamedQuestion, document: Memory | Passage) -> Statement | None:
     last: tuple[str, bool] | None = None
-    for text, is_users in _texts(document):
+    for text, is_users in texts_of(document):
         sentences = [line for one in _SENTENCE_END.split(text[:_MAX_READ]) if (line := one_line(one))]
         places = [place for place, one in enumerate(sentences) if question.is_stated_in(one)]
         if places:
             last = within(" ".join(sentences[places[-1] :]), _MAX_EXCERPT), is_users
-    if last is None:
-        return None
+    return said(db, document, last[0], is_users=last[1]) if last else None
+
+
+def said(db: sqlite3.Connection, document: Memory | Passage, text: str, *, is_users: bool) -> Statement:
+    """Return a sentence of a document with its speaker and its time."""
     session = sessions.find(db, document.session) if document.session else None
     at = document.last_seen_at if isinstance(document, Memory) else document.created_at
     return Statement(
-        text=last[0],
+        text=text,
         source=document.session or document.id,
         at=at,
         began_at=session.started_at if session else at,
-        is_users=last[1],
+        is_users=is_users,
         is_foreign=isinstance(document, Memory) and document.origin in FOREIGN_ORIGINS,
     )
 
 
-def _texts(document: Memory | Passage) -> list[tuple[str, bool]]:
+def texts_of(document: Memory | Passage) -> list[tuple[str, bool]]:
     """Return the texts of a document in order, each with whether they are the user's."""
     if isinstance(document, Memory):
         is_users = document.origin == "user"

@@ -138,6 +138,17 @@ def of_kinds_naming(
     return _rows(db, match, "rowid desc", limit) if named else []
 
 
+def stating(
+    db: sqlite3.Connection, words: Sequence[str], names: Sequence[str], kinds: Sequence[Kind], project: str, limit: int
+) -> list[int]:
+    """Return the row numbers of memories of a project and these kinds that have all words and one of these names in
+    their texts, newest first."""
+    of_kind = " OR ".join(map(filter_tokens.kind_token, kinds))
+    in_project = filter_tokens.scope_token(f"project:{project}")
+    stated = f"{{title summary facts detail}} : ({ranking.all_with_one_of(words, names)})"
+    return _rows(db, f"{stated} AND marks : ({of_kind}) AND marks : {in_project}", "rowid desc", limit)
+
+
 def alike(db: sqlite3.Connection, memory: Memory, limit: int) -> list[int]:
     """Return the row numbers of memories of the same scope that may be duplicates, by an anchor or by their titles.
 

@@ -146,6 +146,32 @@ def with_two_of(db: sqlite3.Connection, words: Sequence[str], limit: int) -> lis
     return [(row["kind"], row["source"]) for row in rows]
 
 
+def stating(
+    db: sqlite3.Connection,
+    words: Sequence[str],
+    names: Sequence[str],
+    project: str,
+    limit: int,
+    *,
+    session: str = "",
+) -> list[Passage]:
+    """Return the turns of a project, or of one of its sessions, that have all words and one of these names, newest
+    first."""
+    rows = db.execute(
+        f"""{_SOURCES} where passages.seq in (select rowid from passages_fts where passages_fts match :match)
+              and passages.kind = 'turn' and passages.project = :project
+              and (:session = '' or passages.session = :session)
+            order by passages.created_at desc, passages.seq desc limit :limit""",
+        {
+            "match": ranking.all_with_one_of(words, names),
+            "project": project,
+            "session": session,
+            "limit": limit,
+        },
+    )
+    return [_from_row(row) for row in rows]
+
+
 def source_of_turn(db: sqlite3.Connection, id_: str) -> str:
     """Return the key of the turn of a passage; '' if the passage is no turn."""
     row = db.execute("select source from passages where id = ? and kind = 'turn'", (id_,)).fetchone()

@@ -110,6 +110,11 @@ def phrase(word: str) -> str:
     return f'"{word}" *' if is_beginning(word) else f'"{word}"'
 
 
+def all_with_one_of(words: Sequence[str], names: Sequence[str]) -> str:
+    """Return an FTS5 expression for rows with all words and one of some names; each name is a phrase of index words."""
+    return " AND ".join((*map(phrase, words), f"({' OR '.join(map(phrase, names))})"))
+
+
 def count(db: sqlite3.Connection, index: WordIndex, match: str, most: int) -> int:
     """Return the number of matching rows, counted up to `most`."""
     (number,) = db.execute(

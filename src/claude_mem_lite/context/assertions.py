@@ -1,0 +1,142 @@
+"""Sentences that say something of named code, and pairs of them that cannot both hold: the same words of the same
+code, and another value.
+
+A value is a number, a date, a name in capitals or other code. `docs/context.md` has the rules."""
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+
+from claude_mem_lite.context.prompt.statements import NAME, plain_name
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.text import denies, one_line, stems
+from claude_mem_lite.values import frozen
+
+_SENTENCE_END = lazy(r"(?<=[.!?])\s+")
+_MARK = lazy(
+    rf"{NAME.pattern}"
+    r"|(?P<capitals>(?<![\w./@`-])[A-Z][a-z0-9]+[A-Z]\w+(?![\w/`]))"
+    r"|(?P<person>(?<![\w.])[A-Z]\w+(?:[ ][A-Z]\w+)*)"
+    r"|(?P<number>(?<![\w.#-])\d[\w.:-]*(?<![.:-]))"
+)
+_LISTED = lazy(r"^(?:\||[-*] \[.\] )")
+_REASON = lazy(r"(?i)(?<=.)[,\s]+(?:because|since|due to|so that|in order to)\s.*$")
+_PREPOSITION = (
+    r"(?:by|in|on|at|to|for|from|with|as|of|than|until|till|before|after|since|under|over|during|per|via|when|if)\b"
+)
+# "was a stale `x` handle": all of it is the value, up to the next preposition.
+_COPULA = lazy(rf"(?i)\b(?:is|are|was|were)\s+(?:(?!{_PREPOSITION})[\w-]+\s+){{0,3}}$")
+_COMPLEMENT_END = lazy(rf"(?i)[,;:]|\s{_PREPOSITION}|$")
+# Words that come and go with a change, and say nothing of the subject.
+_CHANGE = "another change changed currently instead least longer moved most new now today updated"
+_MAX_MARKS = 4
+"""Marks of a plain statement; a sentence with more is a list."""
+
+
+@frozen
+class Mark:
+    """Code, number or name in a sentence."""
+
+    text: str
+    """In lower case."""
+    start: int
+    end: int
+    is_code: bool
+
+    def is_same(self, other: "Mark") -> bool:
+        """Return whether two marks are the same: a path counts without its folders."""
+        ours, theirs = self.text, other.text
+        return ours == theirs or ours.endswith(f"/{theirs}") or theirs.endswith(f"/{ours}")
+
+
+@frozen
+class Assertion:
+    """Sentence with its marks."""
+
+    text: str
+    marks: tuple[Mark, ...]
+
+    def value_in(self, other: "Assertion") -> Mark | None:
+        """Return the value of another sentence on the same code that excludes the value here; None if both may hold."""
+        ours, theirs = self._beside(other), other._beside(self)
+        if len(ours) != 1 or len(theirs) != 1 or denies(self.text) != denies(other.text):
+            return None
+        if not any(mark.is_code for mark in self.marks if mark is not ours[0]):
+            return None
+        words, others = self._stems(ours[0]), other._stems(theirs[0])
+        return theirs[0] if words and others and (words <= others or others <= words) else None
+
+    def words_beside(self, value: Mark) -> list[str]:
+        """Return the words that tell what a value is of, without names and numbers."""
+        return list(self._words(value).values())
+
+    def _beside(self, other: "Assertion") -> list[Mark]:
+        return [mark for mark in self.marks if not any(mark.is_same(theirs) for theirs in other.marks)]
+
+    def _stems(self, value: Mark) -> frozenset[str]:
+        return frozenset(self._words(value))
+
+    def _words(self, value: Mark) -> dict[str, str]:
+        """Return the words that tell what a value is of, by stem."""
+        start, end = value.start, value.end
+        if copula := _COPULA.search(self.text[:start]):
+            start = copula.start()
+            ending = _COMPLEMENT_END.search(self.text, end)
+            end = ending.start() if ending else len(self.text)
+        rest, place = [], 0
+        for first, last in sorted([(start, end), *((mark.start, mark.end) for mark in self.marks)]):
+            rest.append(self.text[place:first])
+            place = max(place, last)
+        words = stems(" ".join((*rest, self.text[place:])))
+        return {stem: word for stem, word in words.items() if stem not in _change()}
+
+
+@cache
+def _change() -> Collection[str]:
+    return stems(_CHANGE).keys()
+
+
+def assertions_in(text: str, names: Collection[str]) -> Iterator[Assertion]:
+    """Yield the sentences of a text that have one of these names, code, and something else that may be a value; no
+    questions, and nothing of a table or a list of things to do."""
+    for sentence in _sentences_with(text, names):
+        if sentence.endswith("?") or _LISTED.match(sentence):
+            continue
+        bare = _REASON.sub("", sentence).rstrip(".!")
+        marks = tuple(_marks(bare))
+        if 1 < len(marks) <= _MAX_MARKS and any(mark.is_code for mark in marks):
+            yield Assertion(bare, marks)
+
+
+def _sentences_with(text: str, names: Collection[str]) -> Iterator[str]:
+    """Yield the sentences of a text that have one of these names. Most lines of a text have none, and are not read."""
+    for start, end in _lines_with(text.lower(), names):
+        sentences = map(one_line, _SENTENCE_END.split(text[start:end]))
+        yield from (one for one in sentences if any(name in one.lower() for name in names))
+
+
+def _lines_with(lowered: str, names: Collection[str]) -> list[tuple[int, int]]:
+    """Return begin and end of the lines that have one of these names, in order."""
+    lines: set[tuple[int, int]] = set()
+    for name in names:
+        at = lowered.find(name) if name else -1
+        while at >= 0:
+            end = lowered.find("\n", at)
+            end = len(lowered) if end < 0 else end
+            lines.add((lowered.rfind("\n", 0, at) + 1, end))
+            at = lowered.find(name, end)
+    return sorted(lines)
+
+
+def _marks(sentence: str) -> Iterator[Mark]:
+    for found in _MARK.finditer(sentence):
+        code = found["quoted"] or found["plain"] or found["capitals"]
+        if code is None and found["person"] and found.start() == 0 and " " not in found[0]:
+            continue  # the first word of a sentence
+        text = plain_name(code) if code else found[0].lower()
+        if text:
+            yield Mark(text, found.start(), found.end(), code is not None)
+
+
+def marks_of(text: str) -> Sequence[Mark]:
+    """Return code, numbers and names in a text."""
+    return tuple(_marks(text))
