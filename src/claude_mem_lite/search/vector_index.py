@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CANDIDATES = 2_000
 _MAX_CANDIDATES = 6_000
 _MAX_SHARE = 0.02
-_MIN_CHECKED = 100
+MIN_CHECKED = 100
 _LOADED_AT_ONCE = 16_384
 _SPARE_ROWS = 10
 
@@ -39,27 +39,27 @@ class VectorIndex:
         if not any(vector):
             return []
         held = self._up_to_date(db)
-        admitted = sign_index.admitted(held, _scopes(filters), passages=filters.admits_passages())
+        admitted = sign_index.admitted(held, scopes_of(filters), passages=filters.admits_passages())
         hits: list[tuple[int, float]] = []
         checked: set[int] = set()
         for number in (max(_CANDIDATES, 4 * limit), max(_MAX_CANDIDATES, 12 * limit, int(_MAX_SHARE * len(held)))):
             ranked = sign_index.nearest(held, vector, admitted, number)
             left = [document for document in ranked if document not in checked]
-            size = max(2 * limit, _MIN_CHECKED)
+            size = max(2 * limit, MIN_CHECKED)
             while left and len(hits) < limit:
-                hits += self._first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
+                hits += self.first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
                 checked.update(left[:size])
                 left, size = left[size:], 3 * size
             if len(hits) >= limit or len(ranked) < number:
                 break
-        return sorted(hits, key=_by_nearness)[:limit]
+        return sorted(hits, key=by_nearness)[:limit]
 
-    def _first_fitting(
+    def first_fitting(
         self, db: sqlite3.Connection, filters: Filters, cosines: Mapping[int, float], limit: int
     ) -> list[tuple[int, float]]:
         """Return the nearest documents that match the filters; filters are checked for no more documents than
         necessary."""
-        near = sorted(cosines.items(), key=_by_nearness)
+        near = sorted(cosines.items(), key=by_nearness)
         hits: list[tuple[int, float]] = []
         while near and len(hits) < limit:
             size = limit + _SPARE_ROWS
@@ -117,7 +117,8 @@ class VectorIndex:
             self._change = newest
 
 
-def _scopes(filters: Filters) -> list[int] | None:
+def scopes_of(filters: Filters) -> list[int] | None:
+    """Return the numbers of the admitted scopes; None for all scopes."""
     if filters.scope:
         return [vectors.scope_number(filters.scope)]
     if filters.project:
@@ -125,7 +126,8 @@ def _scopes(filters: Filters) -> list[int] | None:
     return None
 
 
-def _by_nearness(hit: tuple[int, float]) -> tuple[float, int]:
+def by_nearness(hit: tuple[int, float]) -> tuple[float, int]:
+    """Return the order of a hit: the greatest cosine first, then the newest document."""
     return -hit[1], -hit[0]
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -55,10 +56,11 @@ class Loop:
         """Have the first pass wait for the first answer if nothing but the start of a session waits: an answer needs
         nothing of the pass then, and half of the time would go to it. Called before any request can come."""
         services = self.services
+        if {event_of(name) for name in spool.waiting(services.home)} != {"SessionStart"}:
+            return
         if not services.settings.reload() or services.settings.config.experiment:
             return  # a pass records the beginning of an experiment, which decides what is given
-        waiting = {event_of(name) for name in spool.waiting(services.home)}
-        if waiting == {"SessionStart"} and not self._queue.has_ready(services.clock().timestamp()):
+        if not self._queue.has_ready(services.clock().timestamp()):
             self._makes_way = True
             services.passes.note_idle()
 
@@ -85,13 +87,23 @@ class Loop:
     def _round(self) -> Iterator[Callable[[], float | None]]:
         """Yield what the loop does in one round: a pass, and the background steps."""
         if not self._steps:
-            yield self._late_modules.load_if_due
+            yield self._load_if_due
             if self._late_modules.is_loaded:
                 self._steps = self._make_steps()
                 yield from self._background()  # whoever waits for the coming pass finds them done
         yield self._pass
         yield from self._background()
         yield self._late_modules.due_in_s
+
+    def make_search_ready(self) -> None:
+        """Load numpy and vectors ahead of the first search. Any thread may call."""
+        self.services.search.make_ready(self.services.readers.open)
+
+    def _load_if_due(self) -> None:
+        """Load what the first answer did without: modules here, numpy and vectors beside them, for the first prompt."""
+        if self._late_modules.due_in_s() == 0.0:
+            threading.Thread(target=self.make_search_ready, name="ready", daemon=True).start()
+        self._late_modules.load_if_due()
 
     def _background(self) -> Iterator[Callable[[], float | None]]:
         return (partial(self._run_step, step) for step in self._steps)

@@ -13,7 +13,6 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -179,9 +178,10 @@ def _remove_own_pid(home: Home) -> None:
 def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     """Serve HTTP in this thread and run jobs in another, until the server ends."""
     services = loop.services
-    # Most workers are started by the start of a session, whose context needs search.
-    make_ready = partial(services.search.make_ready, services.readers.open)
-    threading.Thread(target=make_ready, name="ready", daemon=True).start()
+    from claude_mem_lite.search import plain_index
+
+    if not plain_index.suffices(services.readers.open):  # else after the first answer, which needs no numpy
+        threading.Thread(target=loop.make_search_ready, name="ready", daemon=True).start()
     from claude_mem_lite.worker.api.app import LANES, App
     from claude_mem_lite.worker.http.server import Server
 

@@ -1,6 +1,7 @@
 """Answer to the start of a session: the start context, built with checkout view and search within the deadline."""
 
 import sqlite3
+import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -18,6 +19,8 @@ from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Location
+from claude_mem_lite.search import plain_index
+from claude_mem_lite.search.hybrid import Search as HybridSearch
 from claude_mem_lite.search.search_timeout import with_timeout
 from claude_mem_lite.store import guards, receipts
 from claude_mem_lite.store.projects import lookup
@@ -44,7 +47,7 @@ def build_start(
 ) -> Context:
     """Build the start context within the deadline of the caller."""
     connect = services.readers.open
-    search: Search = services.search.search_without_reasons
+    search: Search = _search_of(services).search_without_reasons
     if deadline != NEVER:
         search = with_timeout(search, connect, deadline.share(_SHARE_OF_SEARCH))
     # Not from the pool: a layer that took too long may still use the connection.
@@ -62,6 +65,13 @@ def build_start(
     finally:
         with checkout.lock:
             db.close()
+
+
+def _search_of(services: Services) -> HybridSearch:
+    """Return the search of the worker; while numpy is not loaded, as before the first answer, one without numpy."""
+    if "numpy" in sys.modules or not plain_index.suffices(services.readers.open):
+        return services.search
+    return plain_index.plain_search()
 
 
 def start_context(services: Services, name: str, body: bytes) -> bytes | None:
