@@ -164,5 +164,6 @@ def _shared(sentence: Collection[str], line: Collection[str]) -> float:
 
 
 def _phrase(name: str) -> str:
-    """Return the index words of a name; of a path the file name alone."""
-    return index_text(name if " " in name else name.rpartition("/")[2])
+    """Return the index words of a command, or the first index word of any other name: of an identifier the whole. Names
+    are in lower case here, and the index splits some at their capitals."""
+    return index_text(name) if " " in name else index_text(name.rpartition("/")[2]).partition(" ")[0]
