@@ -14,7 +14,7 @@ from claude_mem_lite.evaluation.session_walk import Walk
 from claude_mem_lite.evaluation.sightings import tree_at
 from claude_mem_lite.store import sessions
 from claude_mem_lite.timestamps import utc_now
-from tests.support.past_sessions import LONG_AGO, SHOP, PastSession
+from tests.support.past_sessions import LONG_AGO, SHOP, Json, PastSession
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def recorded(tmp_path: Path) -> Path:
         at = LONG_AGO + timedelta(days=day)
         session = PastSession(f"s{day}", at, folder).prompt("write it")
         session.calls("Write", {"file_path": f"{SHOP}/{file}", "content": "x\n"})
-        record = {"filePath": f"{SHOP}/{file}", "content": "x\n", "structuredPatch": [], "originalFile": None}
+        record: Json = {"filePath": f"{SHOP}/{file}", "content": "x\n", "structuredPatch": [], "originalFile": None}
         session.gets("written", record).says("Done.").write(tmp_path / "sessions")
         listed.append({"session": f"s{day}", "started": at.isoformat(), "files": [file]})
     (tmp_path / "sessions.json").write_text(json.dumps(listed))

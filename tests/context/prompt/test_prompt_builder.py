@@ -13,7 +13,7 @@ from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.layers.sessions import MAX_OPEN_SESSIONS
 from claude_mem_lite.context.prompt import scoring
 from claude_mem_lite.context.prompt.builder import MAX_ITEMS, PromptContext, build_for_prompt
-from claude_mem_lite.context.prompt.keywords import defaults
+from claude_mem_lite.context.prompt.keywords import defaults, read
 from claude_mem_lite.context.render import estimate_tokens
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import MAX_FACTOR
@@ -287,19 +287,44 @@ def test_work_on_the_same_branch_comes_first(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at_work", "named", "factor"),
+    ("at_work", "prompt", "factor"),
     [
-        (("src/billing.py",), (), 16.0),
-        ((), ("billing.py",), 8.0),
-        (("src/billing.py",), ("billing.py",), 16.0),
-        (("billing.py",), ("cart.py",), 1.0),
+        (("src/billing.py",), "", 16.0),
+        ((), "look at Billing.py", 8.0),
+        (("src/billing.py",), "billing.py", 16.0),
+        (("billing.py",), "cart.py", 1.0),
+        ((), "@src/billing.py, please", 8.0),
+        ((), "see ./src/billing.py.", 8.0),
+        ((), "see /home/dev/shop/src/billing.py:12", 8.0),
+        ((), "see old/billing.py", 1.0),
+        ((), "see /src/old/billing.py", 1.0),
+        ((), "see shop/src/billing.py", 1.0),
     ],
 )
 def test_the_same_file_speaks_for_a_memory(
-    project: Project, at_work: tuple[str, ...], named: tuple[str, ...], factor: float
+    project: Project, at_work: tuple[str, ...], prompt: str, factor: float
 ) -> None:
     decision = project.decide(files=("src/billing.py",))
+    named = scoring.named_files(read(prompt, {}).named_files, decision.files)
     assert scoring.files_of(decision, frozenset(at_work), named) == factor
+
+
+@pytest.mark.parametrize(
+    ("files", "prompt", "factor"),
+    [
+        (("a/mod.rs",), "see mod.rs", 2.0),
+        (("a/mod.rs",), "see a/mod.rs", 8.0),
+        (("a/mod.rs", "b/x.rs", "b/y.rs", "b/z.rs"), "see a/mod.rs", 4.0),
+        (("a/mod.rs", "b/x.rs"), "see a/mod.rs and x.rs", 8.0),
+    ],
+)
+def test_a_bare_name_of_many_files_and_one_file_of_many_say_less(
+    project: Project, files: tuple[str, ...], prompt: str, factor: float
+) -> None:
+    decision = project.decide(files=files)
+    known = ("a/mod.rs", "b/mod.rs", "c/mod.rs", "d/mod.rs", "a/mod.rs", "b/x.rs")
+    named = scoring.named_files(read(prompt, {}).named_files, known)
+    assert scoring.files_of(decision, frozenset(), named) == factor
 
 
 def test_a_file_that_the_session_is_at_work_on_or_the_prompt_names_is_found(project: Project) -> None:

@@ -23,7 +23,7 @@ from claude_mem_lite.context.prompt.answers import (
     without_opening,
 )
 from claude_mem_lite.context.prompt.keywords import Keywords, Synonyms
-from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, PromptScore, Shared
+from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, NamedFiles, PromptScore, Shared
 from claude_mem_lite.context.prompt.statements import named_question
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.context.scoring import factor, is_stated
@@ -242,8 +242,9 @@ class _PromptSelection:
         own = [hit.memory for hit in scored if hit.memory.origin not in FOREIGN_ORIGINS]
         support = scoring.supports([(memory.session, matches[memory.id].value) for memory in own])
         tallies = receipts.tallies_since_last_seen(self.db, list(matches), at_need=True)
+        named = scoring.named_files(self.asked.named_files, (file for hit in scored for file in hit.memory.files))
         candidates = [
-            self._candidate(hit.memory, matches[hit.memory.id], support, tallies.get(hit.memory.id, Tally()))
+            self._candidate(hit.memory, matches[hit.memory.id], support, tallies.get(hit.memory.id, Tally()), named)
             for hit in scored
         ]
         candidates.sort(key=lambda candidate: (-candidate.total, candidate.memory.id))
@@ -256,14 +257,16 @@ class _PromptSelection:
         words = (self.number * scored.words + _FEW_MEMORIES * by_share) / (self.number + _FEW_MEMORIES)
         return Match(words, scored.cosine)
 
-    def _candidate(self, memory: Memory, match: Match, support: Mapping[str, float], tally: Tally) -> CandidateMemory:
+    def _candidate(
+        self, memory: Memory, match: Match, support: Mapping[str, float], tally: Tally, named: NamedFiles
+    ) -> CandidateMemory:
         score = PromptScore(
             weight=scoring.weight_of(memory.kind),
             recency=scoring.recency_of(memory, self.request.now),
             match=match,
             support=support.get(memory.session, 0.0),
             branch=scoring.branch_of(memory, self.request.location.branch),
-            files=scoring.files_of(memory, self._at_work, self._named),
+            files=scoring.files_of(memory, self._at_work, named),
             use=factor(tally, is_stated=is_stated(memory)),
             team=team_factor(memory.origin),
         )
@@ -276,10 +279,6 @@ class _PromptSelection:
         """Return the files that the session has read or edited in finished turns."""
         session = sessions.find(self.db, self.request.session) if self.request.session else None
         return frozenset((*session.summary.files_edited, *session.summary.files_read)) if session else frozenset()
-
-    @cached_property
-    def _named(self) -> frozenset[str]:
-        return self.asked.file_names
 
     @cached_property
     def _lowest(self) -> Floor:

@@ -47,7 +47,8 @@ COMMON = frozenset(
 _NAME = re.compile(r"[A-Za-z_][\w./-]*(?:[a-z][A-Z]|[\w]_[\w]|\w/\w|\w\.\w)[\w./-]*")
 # Number of an issue, or a version; other numbers are too common.
 _REFERENCE = re.compile(r"(?<![\w#])#\d+\b|(?<![\w.])v?\d+(?:\.\d+)+(?![\w.]*\w)")
-_FILE_NAME = re.compile(r"[\w.-]*\w\.\w[\w.-]*")
+_PATH = re.compile(r"[\w.@~/-]+")
+_ENDING = re.compile(r"\w\.\w[^/]*$")
 _OF_COMMON, _OF_WORD, _OF_NAME = 0.3, 1.0, 1.5
 _DIGITS = 3
 _GOALS = re.compile(r"(?i)\b(?:goals?|milestones?|missions?|objectives?|roadmap|ziele?|meilensteine?)\b")
@@ -91,9 +92,10 @@ class Keywords:
         return _GOALS.search(self.text) is not None
 
     @property
-    def file_names(self) -> frozenset[str]:
-        """Return possible names of files, in lower case."""
-        return frozenset(name.strip(".-") for name in _FILE_NAME.findall(self.text.lower()))
+    def named_files(self) -> frozenset[str]:
+        """Return possible names and paths of files, in lower case."""
+        paths = (_plain_path(path) for path in _PATH.findall(self.text.lower()))
+        return frozenset(path for path in paths if _ENDING.search(path))
 
     def found_in(self, memory: Memory) -> list[str]:
         """Return the words that a memory contains, also as synonyms."""
@@ -137,6 +139,14 @@ def read(prompt: str, synonyms: Mapping[str, tuple[str, ...]]) -> Keywords:
     terms = tuple(ranked[:MAX_TERMS])
     term_synonyms = {term: synonyms[term] for term in terms if term in synonyms}
     return Keywords(typed, tuple(words), terms, term_synonyms, frozenset(names))
+
+
+def _plain_path(path: str) -> str:
+    """Return a path without the mark of a mention, `./` and punctuation; without a folder, the bare name."""
+    path = path.lstrip("@").rstrip("./-")
+    while path.startswith(("./", "../")):
+        path = path.partition("/")[2]
+    return path if "/" in path.lstrip("/") else path.strip("/.-")
 
 
 def _named(words: Sequence[str]) -> str:

@@ -3,8 +3,8 @@
 docs/moments.md explains the choice of the numbers."""
 
 import math
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -209,16 +209,52 @@ def branch_of(memory: Memory, branch: str) -> float:
     return _SAME_BRANCH if branch and memory.branch == branch else 1.0
 
 
-def files_of(memory: Memory, at_work: AbstractSet[str], named: Collection[str]) -> float:
-    """Return the factor for the files of a memory: files that the session works on, or whose lower-case names are in
-    the prompt."""
+@frozen
+class NamedFiles:
+    """Files that a prompt names, by path or by bare name."""
+
+    by_name: Mapping[str, Collection[str]]
+    """Paths and bare names in lower case, by bare name."""
+    known: Mapping[str, int]
+    """Number of known files by bare name: one of many files is hardly named by its bare name."""
+
+    def strength(self, file: str) -> float:
+        """Return 1 for a file that is named by path, a share for one of several files with a named bare name."""
+        path = file.lower()
+        name = _name(path)
+        named = self.by_name.get(name, ())
+        if any("/" in one and _is_end(one, path) for one in named):
+            return 1.0
+        return 1 / max(self.known.get(name, 0), 1) if name in named else 0.0
+
+
+def named_files(named: Iterable[str], known: Iterable[str]) -> NamedFiles:
+    """Return the files that a prompt names; `known` are the files to tell apart."""
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for path in named:
+        by_name[_name(path)].append(path)
+    return NamedFiles(by_name, Counter(_name(path) for path in {file.lower() for file in known}))
+
+
+def _is_end(named: str, path: str) -> bool:
+    """Return whether a named path is a file, from the root of the project, from within, or from the root of all."""
+    is_whole = named.startswith(("/", "~")) and named.endswith(f"/{path}")
+    return is_whole or f"/{path}".endswith(f"/{named}")
+
+
+def files_of(memory: Memory, at_work: AbstractSet[str], named: NamedFiles) -> float:
+    """Return the factor for the files of a memory: files that the session works on, or that the prompt names.
+
+    A memory with many files is hardly about the few that the prompt names."""
     if not at_work.isdisjoint(memory.files):
         return _SAME_FILE
-    return _NAMED_FILE if any(_name(file) in named for file in memory.files) else 1.0
+    found = [strength for file in memory.files if (strength := named.strength(file))]
+    share = max(found) * math.sqrt(len(found) / len(memory.files)) if found else 0.0
+    return max(_NAMED_FILE * share, 1.0)
 
 
 def _name(file: str) -> str:
-    return file.rpartition("/")[2].lower()
+    return file.rpartition("/")[2]
 
 
 def supports(matches: Sequence[tuple[str, float]]) -> dict[str, float]:
