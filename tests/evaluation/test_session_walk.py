@@ -78,3 +78,12 @@ def test_a_start_is_answered_however_late(tmp_path: Path) -> None:
             walk.begin(FIRST)
             walk.clock.at += timedelta(hours=1)
             assert "total_9" in walk.start(walk.listed[FIRST])
+
+
+def test_a_home_can_be_served_again(tmp_path: Path) -> None:
+    session = fixed_bug("s00", 0, LONG_AGO)
+    session.write(tmp_path)
+    walk = Walk(read_recording([tmp_path], utc_now()), tmp_path / "walk")
+    for _ in range(2):
+        with served(walk.home, walk.clock):
+            walk.go_to(utc_now())

@@ -92,6 +92,7 @@ def served(home: Home, clock: SettableClock) -> Iterator[Services]:
             loop.services.shutdown.stop()
             for thread in threads:
                 thread.join()
+            home.socket.unlink(missing_ok=True)
 
 
 def _listener(home: Home) -> socket.socket:
