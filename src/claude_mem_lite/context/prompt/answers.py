@@ -2,6 +2,7 @@
 
 `docs/moments.md` explains the choice of the numbers."""
 
+import math
 import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
@@ -298,7 +299,9 @@ def sentences_about(text: str, weights: Mapping[str, float], limit: int) -> str:
     best, begin, end = -1.0, 0, 0
     for first in range(len(sentences)):
         last = _fitting(sentences, first, limit)
-        value = sum(weights[word] for word in {word for words in words_by_sentence[first:last] for word in words})
+        found = {word for words in words_by_sentence[first:last] for word in words}
+        # fsum: the order of a set differs between processes and must not decide between runs that are worth the same
+        value = math.fsum(weights[word] for word in found)
         if value > best:
             best, begin, end = value, first, last
     run = " ".join(sentences[begin:end])
