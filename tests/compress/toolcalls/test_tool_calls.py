@@ -106,6 +106,12 @@ def test_tasks_are_open_until_they_are_completed_or_deleted() -> None:
     assert open_tasks(steps) == ("Two",)
 
 
+def test_a_deleted_team_leaves_no_open_tasks() -> None:
+    made = created("1", "One")
+    assert open_tasks([*made, *read_steps(call("TeamDelete", {}, {"success": True}))]) == ()
+    assert open_tasks([*made, *read_steps(call("TeamDelete", {}, {"success": False}))]) == ("One",)
+
+
 def test_an_update_that_the_client_refused_changes_nothing() -> None:
     assert open_tasks([*created("1", "One"), *updated("1", "completed", success=False)]) == ("One",)
 

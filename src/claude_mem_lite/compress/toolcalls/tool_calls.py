@@ -55,6 +55,8 @@ def read_steps(event: Event) -> list[Step]:
         return [_planned(call.input.get("todos"), "content")]
     if call.tool in ("TaskCreate", "TaskUpdate", "TaskGet"):
         return _tracked(call)
+    if call.tool == "TeamDelete" and fields(call.response).get("success") is not False:
+        return [Planned(())]  # the task list goes with the team
     if call.tool == "TaskList":
         return _listed(call.response)
     if call.tool == "ExitPlanMode":
