@@ -12,7 +12,9 @@ class ClosingMessage:
     worth: float = 0.0
     """Probability that an agent would be glad to have a memory of the turn."""
     headline: str = ""
-    """Best headline of the turn, with or without a memory."""
+    """Best headline of the turn that tells an outcome, with or without a memory."""
+    commits: tuple[tuple[str, float], ...] = ()
+    """Headlines of the turn's commits, each with the weight of the commit, from 0 to 1."""
     results: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()

@@ -147,14 +147,12 @@ ASKED = "Asked: Work through the ticket"
     ("summary", "called"),
     [
         (
-            SessionSummary(
-                completed="Round every price half to even at the till. All pass.", learned="Cents drift at the till."
-            ),
+            SessionSummary(completed="All pass. Rounded every price half to even at the till.", learned="Cents drift."),
             "Round every price half to even at the till",
         ),
         (
             SessionSummary(learned="Cents drift at the till.", files_edited=("till.py",)),
-            "Cents drift at the till (till.py)",
+            "Changed till.py",
         ),
         (SessionSummary(files_edited=("shop/till.py",)), "Changed shop/till.py"),
         (SessionSummary(files_edited=("a.py", "b.py", "shop/c.py", "d.py")), "Changed b.py, shop/c.py and 2 more"),
@@ -176,6 +174,14 @@ def test_of_what_was_only_asked_no_more_than_the_newest_session_is_listed(store:
     assert sessions_in(context(store)) == ["- [3h ago] Asked: What is a cart?"]
     store.session("s2", SessionSummary(headline="Round prices at the till", files_edited=("till.py",)))
     assert sessions_in(context(store)) == ["- [2h ago] Round prices at the till (till.py)"]
+
+
+def test_sessions_that_are_called_by_similar_files_are_all_listed(store: Store) -> None:
+    for hours, name in enumerate(("cart", "till", "tax"), 2):
+        files = (f"shop/prices/{name}.py", "shop/prices/all.py")
+        store.session(name, SessionSummary(headline=ASKED, files_edited=files), at=NOW - timedelta(hours=hours))
+    store.session("s2", SessionSummary(headline="Tidy up", files_edited=("a.py",)))
+    assert all(f"prices/{name}.py" in context(store).text for name in ("cart", "till", "tax"))
 
 
 def sessions_in(built: Context) -> list[str]:

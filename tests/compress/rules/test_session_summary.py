@@ -97,6 +97,22 @@ def test_the_headline_of_a_commit_comes_before_any_other() -> None:
     assert after_digests(committed, digest_of("Add checkout", 0.9)).headline == "Add a cart"
 
 
+def test_among_commits_the_larger_gives_the_headline_and_routine_work_weighs_nothing() -> None:
+    def committing(title: str, weight: float, *drafts: Draft) -> TurnDigest:
+        return TurnDigest(drafts, said=ClosingMessage(0.6, headline=title, commits=((title, weight),)))
+
+    def memory(title: str) -> Draft:
+        return Draft("feature", title, "Because.", facts=(f"Commit 3f2a91c on main: {title}",))
+
+    large = committing("Add a cart", 0.9, memory("Add a cart"))
+    small = committing("Round the total", 0.3, memory("Round the total"))
+    assert after_digests(large, small).headline == "Add a cart"
+    assert after_digests(small, large).headline == "Add a cart"
+    routine, plain = committing("Bump the version", 0.0), committing("Drop the old till", 0.5)
+    assert after_digests(plain, routine).headline == "Drop the old till"
+    assert after_digests(small, plain).headline == "Round the total"
+
+
 def test_a_headline_that_was_taken_out_is_replaced_whatever_its_worth_was() -> None:
     committed = digest_of("Add a cart", 0.57, "Commit 3f2a91c on main: Add a cart")
     said = TurnDigest((), said=ClosingMessage(headline="Login is slow"))

@@ -106,6 +106,11 @@ def of_sentence(text: str) -> str:
     return "" if len(title.split()) < 3 or (is_cut and _OPENS_CLAUSE.match(title)) else title
 
 
+def of_report(text: str) -> str:
+    """Return the headline of a sentence that reports work: "Added a flag" -> "Add a flag"; '' for any other."""
+    return of_sentence(text) if reported(bare(text)) else ""
+
+
 def quality(title: str, text: str) -> float:
     """Return the quality of a headline: high for a whole sentence, lower for a cut at the end or inside of a clause."""
     rest = bare(text).rstrip(".")[len(title) :]

@@ -33,7 +33,7 @@ _NO_TITLE = Title(0, "", "cut")
 _DOCS = re.compile(r"(?i)\.(?:md|mdx|rst|txt|adoc)$")
 _SETTINGS = re.compile(r"(?i)\.(?:json|toml|ya?ml|ini|cfg|lock|env|sh)$|Makefile|Dockerfile|\.github/")
 _TESTS = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|conftest|fixtures?|testdata)(?:[/_.-]|$)")
-_ROUTINE_TYPES = ("docs", "test", "tests", "chore", "style", "ci", "build")
+ROUTINE_TYPES = ("docs", "test", "tests", "chore", "style", "ci", "build")
 _TYPES = ("fix", "feat", "refactor", "chore", "docs", "test")
 _MATTERS = (
     re.compile(
@@ -187,7 +187,7 @@ def _commit_numbers(candidates: Sequence[SentenceCandidate], facts: TurnFacts) -
         float(bool(subject) and not prose),
         math.log1p(prose),
         *(float(bool(matter.search(subject))) for matter in _MATTERS),
-        float(type_ in _ROUTINE_TYPES),
+        float(type_ in ROUTINE_TYPES),
         float(bool(paths) and all(is_supporting_file(path) for path in paths)),
     ]
 

@@ -2,19 +2,21 @@
 commit names, and the closing message for the summary: headline, results, findings and decisions. Called for every turn;
 pure."""
 
+import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 
 from claude_mem_lite.compress.compose import headline
 from claude_mem_lite.compress.compose.candidates import MAX_COMMITS, SentenceCandidate, candidates_of, plan_headings
 from claude_mem_lite.compress.compose.facts import facts_of
 from claude_mem_lite.compress.compose.headline import keep_case, lower_case_names
-from claude_mem_lite.compress.compose.judge import NOTHING, Judge, Judgement, Verdict
+from claude_mem_lite.compress.compose.judge import NOTHING, ROUTINE_TYPES, Judge, Judgement, Verdict
 from claude_mem_lite.compress.compose.next_steps import in_the_past, split_done_and_denied, step_of
 from claude_mem_lite.compress.compose.titles import Title
 from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.compress.prose.sentence_types import is_talk, states_decision
+from claude_mem_lite.compress.prose.titles import split_subject
 from claude_mem_lite.compress.prose.verbs import BASES, impersonal, reported
 from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.compress.toolcalls.fix_pairing import VerifiedFix, pair
@@ -48,7 +50,11 @@ MIN_TITLE_OF_CAUSE = 0.1
 """Minimum probability of a good headline for a sentence that states the cause of a fixed failure."""
 _MIN_CARRIES_IN_SUMMARY = 0.2
 """Minimum probability of carrying a memory, for a sentence of a summary."""
+_MIN_WORTH_OF_STATEMENT = 0.3
+"""Minimum worth of a turn whose headline states a fact: of less, it was a status or an answer in passing."""
 _MAX_OF_A_ROLE = 2
+_LARGE = 1_000
+"""Changed lines of a commit of full weight."""
 _PROPOSALS = lazy(
     r"(?i)\b(?:suggest\w*|recommend\w*|propos\w+|options?|ideas?|plans?|planned|future|optional|possible|potential"
     r"|should|could|would|might|consider|questions?)\b|^(?:open|next|follow[- ]?ups?|improvements?)\b"
@@ -199,6 +205,7 @@ def read_closing(material: Material) -> ClosingMessage:
     return ClosingMessage(
         worth=material.judgement.worth,
         headline=keep_case(_headline(material, steps_left), names),
+        commits=tuple((keep_case(title, names), weight) for title, weight in _commits(material)),
         results=tuple(keep_case(text, names) for text in _carrying(sentences, "result")),
         findings=tuple(keep_case(text, names) for text in _carrying(sentences, "cause", "finding")),
         decisions=tuple(keep_case(text, names) for text in _decisions(sentences)),
@@ -209,9 +216,20 @@ def read_closing(material: Material) -> ClosingMessage:
 
 
 def _headline(material: Material, left: Collection[int]) -> str:
-    """Return the subject of the turn's last commit, else the best headline; '' for no good headline."""
-    subjects = [title.text for title, _ in material.judgement.titles if title.form == "subject"]
-    return subjects[-1] if subjects else best_title(material, left)[0]
+    """Return the best headline that tells an outcome: a report or plan of work on files, or a statement with worth."""
+    title, head = best_title(material, left)
+    if head is None or material.judgement.worth >= _MIN_WORTH_OF_STATEMENT:
+        return title
+    is_report = head.sentence.source == "plan" or head.verdict.role == "result" or head.reports_work
+    return title if is_report and not material.is_idle else ""
+
+
+def _commits(material: Material) -> Iterator[tuple[str, float]]:
+    """Yield the headlines of the commits with their weights: more for more lines, none for routine work."""
+    for commit in material.commits:
+        if title := headline.of_commit(commit.subject):
+            is_routine = split_subject(commit.subject)[0] in ROUTINE_TYPES
+            yield title, 0.0 if is_routine else min(math.log1p(commit.lines) / math.log1p(_LARGE), 1.0)
 
 
 def _carrying(sentences: Sequence[Judged], *roles: str) -> tuple[str, ...]:

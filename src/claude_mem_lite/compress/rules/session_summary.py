@@ -44,6 +44,8 @@ _MAX_PATHS_LENGTH = 300
 
 _WORK = ("feature", "bugfix", "refactor", "change")
 _COMES_TO = (*_WORK, "discovery", "decision")
+_WORTH_OF_COMMIT = 0.2
+"""Worth of a commit without a memory, doubled for a large one: less than the worth of any memory."""
 _FAILS = lazy(r"(?i)\b(?:fails?|failing|broken|breaks)\b")
 _ABOUT = {
     "test": lazy(r"(?i)\b(?:tests?|test_\w+|test suite|specs?|py\.?test|jest|vitest)\b"),
@@ -56,7 +58,7 @@ _CHORES = frozenset(
     """ask clarify clarifying question questions propose approach approaches present design get approval write doc docs
     review reviews user transition implementation implement planning plan wait watch ci pr prs create open merge push
     commit changes run check checks test tests lint build full suite pass verify verification final findings address
-    post summary report github trade offs phase task step dev pm ta""".split()  # noqa: SIM905
+    post summary report github trade offs tradeoffs phase task step dev pm ta""".split()  # noqa: SIM905
 )
 _NUMBER = lazy(r"\d+")
 
@@ -88,30 +90,32 @@ def summarize(
 
 
 def headline_worth(digest: TurnDigest) -> float:
-    """Return the worth of the headline of a turn: higher for a commit, else by the judge; 0 for no headline."""
-    best = _best(digest)
-    if best is None:
-        return 0.0
-    return digest.said.worth + any(fact.startswith("Commit ") for fact in best.facts)
+    """Return the worth of the headline of a turn; 0 for no headline, or for one without memory and commit."""
+    return _best(digest)[1]
 
 
 def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest, worth_before: float) -> str:
-    """Return the title of the session's best memory, else the newest headline, else the request."""
-    best = _best(digest)
-    worth_before = worth_before if before.headline else 0.0
-    if best is not None:
-        return before.headline if headline_worth(digest) < worth_before else within(best.title, MAX_HEADLINE)
-    if digest.said.headline and not worth_before:
-        return within(digest.said.headline, MAX_HEADLINE)
-    return before.headline or _asked(turn.prompt)
+    """Return the headline of most worth in the session, of equal ones the newest, else the request."""
+    title, worth = _best(digest)
+    is_better = title and worth >= (worth_before if before.headline else 0.0)
+    return within(title, MAX_HEADLINE) if is_better else before.headline or _asked(turn.prompt)
 
 
-def _best(digest: TurnDigest) -> Draft | None:
-    """Return the main memory of a turn: the last with the highest confidence."""
+def _best(digest: TurnDigest) -> tuple[str, float]:
+    """Return the headline of a turn and its worth: of the main memory by the judge, more for a larger commit; else of
+    the largest commit; else of the closing message, without worth."""
+    weights = dict(digest.said.commits)
     own = [
         draft for draft in digest.drafts if draft.kind in _COMES_TO and draft.origin not in (*FOREIGN_ORIGINS, "user")
     ]
-    return max(reversed(own), key=lambda draft: draft.confidence, default=None)
+    if own:
+        best = max(reversed(own), key=lambda draft: (draft.confidence, weights.get(draft.title, 0.0)))
+        is_committed = any(fact.startswith("Commit ") for fact in best.facts)
+        return best.title, digest.said.worth + is_committed + weights.get(best.title, 0.0)
+    if weights:
+        title = max(reversed(list(weights)), key=weights.__getitem__)
+        return title, _WORTH_OF_COMMIT * (1 + weights[title])
+    return digest.said.headline, 0.0
 
 
 def _asked(prompt: str) -> str:

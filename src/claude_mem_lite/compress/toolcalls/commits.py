@@ -15,6 +15,7 @@ _MAKES_COMMITS = lazy(rf"\bgit {GIT_OPTIONS}(?:commit|cherry-pick|revert|am)\b")
 _MESSAGE_FLAG = lazy(
     r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S
 )
+_LINES = lazy(r"(\d+) (?:insertion|deletion)")
 _TRAILER = lazy(r"(?im)^(?:co-authored-by|signed-off-by|change-id|generated with|🤖).*$")
 
 
@@ -30,6 +31,11 @@ class Commit:
     """Hash of the original of a cherry-pick."""
     is_typed: bool = True
     """The command contains the subject: a subject from the output may be foreign text."""
+
+    @property
+    def lines(self) -> int:
+        """Return the number of added and removed lines; 0 for an unknown size."""
+        return sum(map(int, _LINES.findall(self.size)))
 
 
 def read_commits(command: str, output: str) -> list[Commit]:
