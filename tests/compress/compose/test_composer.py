@@ -407,3 +407,15 @@ def test_a_fix_opens_with_a_sentence_about_it_or_with_its_error() -> None:
     ):  # fmt: skip
         if draft.title.startswith("Fix "):
             assert draft.summary.startswith("pytest failed: ")
+
+
+def test_each_of_several_commits_has_the_files_edited_before_it() -> None:
+    first = bash(COMMIT, COMMITTED)
+    message = COMMIT.replace("compare expiry in seconds, not milliseconds", "reject a till without a drawer")
+    second = bash(
+        message, COMMITTED.replace("3f2a91c", "81aa02b").replace(
+            "compare expiry in seconds, not milliseconds", "reject a till without a drawer"
+        ),
+    )  # fmt: skip
+    drafts = composed("Fix both", FIX, first, write("src/till.py", SPLIT), second)
+    assert [draft.files for draft in drafts] == [("src/auth.py",), ("src/till.py",)]

@@ -19,7 +19,7 @@ from claude_mem_lite.compress.toolcalls.commits import Commit
 from claude_mem_lite.compress.toolcalls.edits import FileChange, merge
 from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_run
 from claude_mem_lite.compress.toolcalls.fix_pairing import VerifiedFix
-from claude_mem_lite.compress.toolcalls.steps import FileEdited
+from claude_mem_lite.compress.toolcalls.steps import FileEdited, Ran, Step
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Draft, WorkKind
 from claude_mem_lite.text import overlap
@@ -113,7 +113,7 @@ def _card(
         summary = " ".join((*parts, facts.passes(fix)))
     if not summary:
         return None
-    changes = merge(step.change for step in material.steps if isinstance(step, FileEdited))
+    changes = merge(_edits_before(material.steps, commit if several else None))
     return make_draft(
         _kind(material, title, commit, changes, fix, head),
         title,
@@ -123,7 +123,7 @@ def _card(
             *(facts.of_commit(commit) if commit else ()),
             *facts.of_answers(material.steps),
             *(() if fix or several else facts.of_tests(material.steps)),
-            *(() if several else facts.of_files(changes)),
+            *facts.of_files(changes),
         ],
         files=[change.path for change in changes],
         symbols=[symbol for change in changes for symbol in change.symbols],
@@ -131,6 +131,19 @@ def _card(
         origin=material.origin,
         confidence=0.8 if commit or fix else 0.7,
     )
+
+
+def _edits_before(steps: Sequence[Step], commit: Commit | None) -> list[FileChange]:
+    """Return the edits between a commit and the commit before it; without a commit, all edits."""
+    edits: list[FileChange] = []
+    for step in steps:
+        if isinstance(step, FileEdited):
+            edits.append(step.change)
+        elif commit is not None and isinstance(step, Ran) and step.commits:
+            if commit in step.commits:
+                break
+            edits.clear()
+    return edits
 
 
 def _repeats(text: str, judged: Judged) -> bool:
