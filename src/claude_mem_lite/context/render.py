@@ -261,11 +261,11 @@ def _safe_end(end: str) -> str:
     return "" if reads_like_an_order(re.sub(r"[\W_]+", " ", end)) else safe_line(end)
 
 
-def changed_files(files: Sequence[str]) -> str:
-    """Return a headline from changed files: `Changed src/cart.py, till.py and 3 more`."""
+def session_by_files(verb: str, files: Sequence[str]) -> str:
+    """Return a headline from changed or read files: `Changed src/cart.py, till.py and 3 more`."""
     safe = list(filter(None, map(_safe_end, map(_end, files))))
     more = f" and {len(safe) - _MAX_CHANGED} more" if len(safe) > _MAX_CHANGED else ""
-    return f"Changed {', '.join(safe[:_MAX_CHANGED])}{more}" if safe else ""
+    return f"{verb} {', '.join(safe[:_MAX_CHANGED])}{more}" if safe else ""
 
 
 def _end(path: str) -> str:

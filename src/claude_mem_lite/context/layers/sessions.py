@@ -210,7 +210,7 @@ def _line(session: Session, headline: Headline, age: str, branch: str, files: Se
 
 def headlines_of(summaries: Sequence[SessionSummary]) -> list[Headline]:
     """Return a headline for each session, newest first, no two with the same words."""
-    counts = Counter(file for summary in summaries for file in set(summary.files_edited))
+    counts = Counter(file for summary in summaries for file in {*summary.files_edited, *summary.files_read})
     used: set[tuple[str, ...]] = set()
     headlines = []
     for summary in summaries:
@@ -224,14 +224,15 @@ def headlines_of(summaries: Sequence[SessionSummary]) -> list[Headline]:
 
 
 def _candidates(summary: SessionSummary, counts: Counter[str]) -> Iterator[Headline]:
-    """Yield possible headlines, best first; `counts` has the number of sessions that changed each file."""
+    """Yield possible headlines, best first; `counts` has the number of sessions that changed or read each file."""
     stated = Headline(summary.headline, is_stated=True)
     yield from () if stated.is_only_asked else (stated,)
     from claude_mem_lite.compress.compose.headline import of_report  # late: few sessions have no headline
 
     yield from map(Headline, filter(None, map(of_report, sentences(summary.completed))))
-    rarest_first = sorted(dict.fromkeys(summary.files_edited), key=lambda file: counts[file])
-    yield Headline(render.changed_files(rarest_first), names_files=True)
+    verb, files = ("Changed", summary.files_edited) if summary.files_edited else ("Read", summary.files_read)
+    rarest_first = sorted(dict.fromkeys(files), key=lambda file: counts[file])
+    yield Headline(render.session_by_files(verb, rarest_first), names_files=True)
     yield stated._replace(is_stated=False)
 
 
