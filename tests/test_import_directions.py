@@ -48,6 +48,8 @@ EXCEPTIONS = {
     ("cli/worker", "worker"),  # runs a worker instead of calling one
     ("ui/pages/guards", "install"),  # a decision on the page puts the hook of guards into settings, or takes it out
     ("importers/transcript_turns", "inbox"),  # removes secrets in the command, beside the worker
+    ("importers/session_digests", "inbox"),  # applies the rules to turns there, as the worker would
+    ("importers/session_digests", "compress"),
     # They open databases themselves, because they must work when no worker can start.
     ("cli/transfer/backup", "db"),
     ("install/doctor/database_checks", "db"),

@@ -43,6 +43,8 @@ class TurnDigest:
     """Changes of functions, classes and files, relative to the root of the checkout."""
     passed: tuple[str, ...] = ()
     """Commands whose last run passed."""
+    has_failure: bool = False
+    """True if a command failed, whatever became of it."""
     log: str = ""
     """Edits and commands with their results; search finds this text with the raw text of the turn."""
     said: ClosingMessage = ClosingMessage()

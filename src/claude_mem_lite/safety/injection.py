@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.safety.required_words import Words, first_words, required_words
 
 _TABLE = Path(__file__).with_name("injection_patterns.toml")
 _MAX_READ_LENGTH = 40_000
@@ -41,17 +42,46 @@ _LETTERS = lazy(r"(?<!\S)\w(?: \w)+(?!\S)")
 _SPACED_OUT = lazy(r"(?<!\S)\w(?: \w){4,}(?!\S)")
 
 
+class Wording(NamedTuple):
+    """Pattern of a form, with words that spare most texts its search."""
+
+    pattern: re.Pattern[str]
+    words: tuple[Words, ...]
+    """Words in lower case: without a word of each group, the pattern cannot match."""
+    first_words: Words
+    """Words of which one begins each match; empty if that is unknown."""
+
+    def fits(self, text: str, lowered: str) -> bool:
+        """Return whether a text matches."""
+        for group in self.words:
+            for word in group:
+                if word in lowered:
+                    break
+            else:
+                return False
+        if not self.first_words:
+            return self.pattern.search(text) is not None
+        for word in self.first_words:
+            at = text.find(word)
+            while at >= 0:
+                if self.pattern.match(text, at) is not None:
+                    return True
+                at = text.find(word, at + 1)
+        return False
+
+
 class Form(NamedTuple):
-    """One way of giving orders: the reason shown, and the pattern."""
+    """One way of giving orders: the reason shown, and the patterns."""
 
     reason: str
     words: tuple[tuple[str, ...], ...]
-    """Lower-case prefilter: without a word of each group, the pattern cannot match."""
-    pattern: str
-    """Pattern in lower case, matched against lower case: twice as fast as a pattern that ignores case. A pattern with
-    capitals of its own, `(?-i:…)`, is matched against the text as written."""
+    """Lower-case prefilter: without a word of each group, no pattern can match."""
+    patterns: tuple[str, ...]
+    """Patterns in lower case, matched against lower case: twice as fast as patterns that ignore case. Patterns of a
+    form with capitals of its own, `(?-i:…)`, are matched against the text as written."""
     is_attack: bool
     """True if nobody writes so to their own agent: an order even in the user's own text."""
+    is_as_written: bool
 
     def fits(self, text: str, lowered: str) -> bool:
         """Return whether a text gives orders in this form."""
@@ -62,14 +92,15 @@ class Form(NamedTuple):
                     break
             else:
                 return False
-        pattern = _compiled(self.pattern)
-        return pattern.search(text if pattern.flags & re.I else lowered) is not None
+        searched = text if self.is_as_written else lowered
+        return any(_wording(pattern, self.is_as_written).fits(searched, lowered) for pattern in self.patterns)
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    # Compiled at the first text that needs it: all patterns take 40 ms.
-    return re.compile(pattern, re.I if _OWN_CAPITALS in pattern else 0)
+def _wording(pattern: str, is_as_written: bool) -> Wording:
+    if is_as_written:
+        return Wording(lazy(pattern, re.I), required_words(pattern), frozenset())
+    return Wording(lazy(pattern), required_words(pattern), first_words(pattern))
 
 
 @cache
@@ -86,7 +117,9 @@ def forms() -> dict[str, list[Form]]:
 
     def form(reason: str, words: str, patterns: list[str], *, is_attack: bool = True) -> Form:
         needed = tuple(tuple(word.replace("+", " ") for word in group.split()) for group in words.split("||"))
-        return Form(reason, needed, _lowered("|".join(f"(?:{expanded(pattern)})" for pattern in patterns)), is_attack)
+        whole = tuple(map(expanded, patterns))
+        is_as_written = any(_OWN_CAPITALS in pattern for pattern in whole)
+        return Form(reason, needed, whole if is_as_written else tuple(map(_lowered, whole)), is_attack, is_as_written)
 
     return {name: [form(**row) for row in rows] for name, rows in tables.items()}
 
@@ -153,9 +186,7 @@ def lower_case(text: str) -> str:
 
 
 def _lowered(pattern: str) -> str:
-    """Return a pattern in lower case; escapes as `\\S` stay, and a pattern with capitals of its own."""
-    if _OWN_CAPITALS in pattern:
-        return pattern
+    """Return a pattern in lower case; escapes as `\\S` stay."""
     return _PATTERN_PARTS.sub(lambda part: part[0] if part[0][0] == "\\" else part[0].lower(), pattern)
 
 

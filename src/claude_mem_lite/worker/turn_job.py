@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
+from claude_mem_lite.compress.rules.known_digests import digest_of
 from claude_mem_lite.compress.rules.session_handoff import handoff
 from claude_mem_lite.compress.rules.session_summary import headline_worth, summarize
-from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.compress.rules.turn_lessons import is_taught
 from claude_mem_lite.compress.toolcalls.provenance import ForeignText
 from claude_mem_lite.config import Config
@@ -89,13 +89,17 @@ def _store_turn(
     asked = next((event.prompt for event in events if event.prompt), "")
     earlier = handoffs.events_left_failing(
         events,
-        partial(event_history.calls_before, queue.db, key, handoffs.TOOLS),
+        partial(_calls_to_fix, queue, key),
         partial(usable_events.read_events, config=config),
     )
     prompt = asked or turns.last_prompt(db, first.session)
     previous = turns.previous_message(db, first.session, first.at)
     turn = Turn(key, first.session, project, prompt, tuple(events), earlier, previous)
-    digest = user_reverts.with_undone(db, queue, turn, correction_context.with_preceding_work(db, turn, fold(turn)))
+    digest = digest_of(turn)
+    if not digest.has_failure:
+        queue.turns_without_failure.append(key)
+    digest = correction_context.with_preceding_work(db, turn, digest)
+    digest = user_reverts.with_undone(db, queue, turn, digest)
     digest = collection.without_dismissed(db, project, digest, likeness)
     unsure = collection.of_turn(turn, digest)
     # An imported turn before known turns adds memories, but must not change the summary of the session.
@@ -137,6 +141,13 @@ def _store_turn(
         },
     )
     return StoredTurn(turn, digest, is_new)
+
+
+def _calls_to_fix(queue: Queue, key: str) -> Sequence[Row]:
+    """Return the calls of the turns before a turn, unless no command failed in any of them."""
+    if set(event_history.turns_before(queue.db, key)).issubset(queue.turns_without_failure):
+        return ()
+    return event_history.calls_before(queue.db, key, handoffs.TOOLS)
 
 
 def _linked(draft: Draft, memory: Memory, last: Event, location: Location, link: Tie) -> Memory:

@@ -5,12 +5,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from claude_mem_lite.config import Config
+from claude_mem_lite.importers.session_digests import SessionDigests
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.inbox.past_arrival import past_arrival
 from tests.support import commit_turns
 from tests.support.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
-from tests.support.running import Machine, dump, leave, payload, spool_name
+from tests.support.running import Machine, dump, leave, payload, query, spool_name
 
 LATER = LONG_AGO + timedelta(days=30)
 NEVER = "/home/dev/diary"
@@ -111,6 +113,25 @@ def test_rows_that_the_command_has_read_are_stored_as_the_worker_would_read_the_
     arrivals = [past_arrival(event.name, event.payload, lambda _: False) for event in turn.events]
     expected = [(arrival.name, arrival.payload) for arrival in arrivals if arrival]
     assert [(row.name, row.payload) for row in served.rows() if row.session == "i-rows"] == expected
+
+
+def test_the_command_makes_the_digest_that_the_worker_would_make(served: Machine, tmp_path: Path) -> None:
+    turns = turns_of(fixed_bug("i-ahead", 4713).prompt("and the tax?").says("It is 19 %."), tmp_path)
+    digests = SessionDigests(Config(), LATER)
+    ahead: list[Json] = [{**(rows := turn.as_rows()), "ahead": digests.digest(rows)} for turn in turns]
+    for turn in ahead:
+        turn["ahead"]["digest"]["log"] = "made by the command"
+    served.post("/api/import", {"turns": ahead})
+    logs = query(served.home.memory_db, "select log from prompts where session = 'i-ahead' and text <> ''")
+    assert logs == [("made by the command",)] * 2
+
+
+def test_a_digest_of_another_turn_is_not_taken(served: Machine, tmp_path: Path) -> None:
+    (turn,) = turns_of(fixed_bug("i-other", 4714), tmp_path)
+    made = SessionDigests(Config(), LATER).digest(turn.as_rows())
+    assert made is not None
+    wrong = {**made, "key": "0" * 32, "digest": {"drafts": []}}
+    assert served.post("/api/import", {"turns": [{**turn.as_rows(), "ahead": wrong}]})["memories"] == 1
 
 
 def test_private_spans_and_secrets_are_gone_before_anything_is_kept(served: Machine, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import (
     OneOf,
     also_paused_option,
-    connect,
+    chosen_home,
     folders_option,
     json_option,
     require_named,
@@ -27,7 +27,7 @@ from claude_mem_lite.cli.transfer.import_jsonl import jsonl
 from claude_mem_lite.cli.transfer.read_ahead import read_ahead
 from claude_mem_lite.cli.transfer.send_with_retry import Sending
 from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport, print_report
-from claude_mem_lite.client.client import Client
+from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers.agent_reader import Reader, open_reader
 from claude_mem_lite.importers.discovery import (
@@ -40,6 +40,7 @@ from claude_mem_lite.importers.discovery import (
     folders_of,
     why_empty,
 )
+from claude_mem_lite.importers.session_digests import SessionDigests
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import FolderMap, Transcript
 from claude_mem_lite.models import JsonObject
@@ -48,7 +49,7 @@ from claude_mem_lite.values import frozen
 
 # The worker carries out a request in one go, and hooks wait meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
-READ_AHEAD = 3
+READ_AHEAD = 6
 
 
 class ImportGroup(HelpfulGroup):
@@ -168,7 +169,7 @@ def import_sessions(
     try:
         if found:
             with _progress(found) as advance:
-                TranscriptImport(connect(), report, folders, advance, also_paused=also_paused).run(found)
+                TranscriptImport(report, folders, advance, also_paused=also_paused).run(found)
     except KeyboardInterrupt:
         print_report(report, as_json, verbose=verbose, stopped=True)
         click.echo("Stopped. Imported memories are kept; run the import again to continue.", err=True)
@@ -212,22 +213,24 @@ class TranscriptPart:
 class TranscriptImport:
     """Import under way: sends unknown turns, one session after the other."""
 
-    def __init__(
-        self, client: Client, report: TranscriptReport, folders: FolderMap, advance: Advance, *, also_paused: bool
-    ) -> None:
-        self._sending = Sending(client)
+    def __init__(self, report: TranscriptReport, folders: FolderMap, advance: Advance, *, also_paused: bool) -> None:
+        self._sending = Sending()  # the first turns are read while a worker starts
+        self._config = load_config(chosen_home().config, os.environ)
         self._also_paused = also_paused
         self._report = report
         self._folders = folders
         self._advance = advance
         self._expects_new = True
         """True if the last turns were new; of known turns, nothing but the names is needed."""
+        self._read, self._taken = 0, 0
+        """Parts with turns: made by the reading thread, and taken by the sending one."""
 
     def run(self, found: Sequence[Transcript]) -> None:
         """Import all sessions: while the worker processes one batch, a thread reads the next ones."""
         before = replace(self._report)
         for part in read_ahead(self._parts(found, datetime.now(UTC)), READ_AHEAD):
             if part.turns:
+                self._taken += 1
                 self._send(part)
             self._advance(part.done_bytes)
             if part.reader is not None:
@@ -238,11 +241,22 @@ class TranscriptImport:
         done_bytes = 0
         for transcript in found:
             reader = open_reader(transcript, now)
+            digests = SessionDigests(self._config, now)
             for turns in _batches(map(self._folders.relocate, reader)):
-                rows = {turn.name: turn.as_rows() for turn in turns} if self._expects_new else {}
+                rows = {turn.name: self._rows(turn, digests) for turn in turns} if self._expects_new else {}
+                self._read += 1
                 yield TranscriptPart(transcript, done_bytes + reader.bytes_read, turns, rows)
             done_bytes += transcript.size_bytes
             yield TranscriptPart(transcript, done_bytes, reader=reader)
+
+    def _rows(self, turn: TranscriptTurn, digests: SessionDigests) -> JsonObject:
+        """Return a turn as rows of the inbox, with its digest while the worker has enough to do: both share the work of
+        the rules, whoever is faster."""
+        rows = turn.as_rows()
+        if self._read > self._taken:
+            return {**rows, "ahead": digests.digest(rows)}
+        digests.follow(rows)
+        return rows
 
     def _note_end(self, transcript: Transcript, reader: Reader, before: TranscriptReport) -> None:
         self._report.still_open += reader.still_open

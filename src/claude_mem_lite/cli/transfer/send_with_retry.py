@@ -14,18 +14,22 @@ Result = TypeVar("Result")
 
 
 class Sending:
-    """Worker for many requests. Only for requests that may be repeated."""
+    """Worker for many requests; without a client, started with the first. Only for requests that may be repeated."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client | None = None) -> None:
         self._client = client
 
     def ask(self, call: Callable[[Client], Result]) -> Result:
         """Return the response of the worker; a worker that died is started once more."""
+        client = self._client or self._connect()
         try:
-            return call(self._client)
+            return call(client)
         except WorkerUnavailable:
-            self._client = connect()
-            return call(self._client)
+            return call(self._connect())
+
+    def _connect(self) -> Client:
+        client = self._client = connect()
+        return client
 
 
 @contextmanager

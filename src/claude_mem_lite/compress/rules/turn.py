@@ -136,6 +136,7 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
         ),
         code=code,
         passed=passed(steps),
+        has_failure=any(isinstance(step, Ran) and step.failed for step in steps),
         log=log,
         said=closing,
     )

@@ -88,6 +88,8 @@ def file_change(path: str, before: str | None) -> CodeChange:
 def symbol_changes(path: str, before: str | None, after: str) -> tuple[CodeChange, ...] | None:
     """Return the changes of functions and classes; None for an unknown language or a file that is too large."""
     language = language_of(path)
+    if not language:
+        return None
     old = _symbols(before, language) if before is not None else ()
     new = _symbols(after, language)
     if old is None or new is None:
@@ -125,7 +127,7 @@ def _edits_of(call: ToolCall) -> list[JsonObject]:
 def _symbols(source: str, language: str) -> tuple[Symbol, ...] | None:
     """Return the symbols of a source, cached: the next edit of a file begins with the result of the last edit, and
     after a failing command the edits of the turns before are read again."""
-    return read_symbols(source, language) if language else None
+    return read_symbols(source, language)
 
 
 def _patched(original: str, hunks: Sequence[Hunk]) -> str | None:

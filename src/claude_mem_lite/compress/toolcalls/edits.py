@@ -112,12 +112,15 @@ def read_change(call: ToolCall, folder: Folder) -> FileChange | None:
     if call.tool == "Write" and not hunks and original and original == content:
         return None
     states = states_of(call, original, content, hunks)
+    symbols = symbol_changes(path, *states) if states else None
+    # Definitions by patterns only where no parsed code has them: in a large file both take equally long.
+    by_pattern = symbols is None and is_code(path)
     if call.tool == "Write" and not hunks and (not original or text(response.get("type")) == "create"):
-        return _by_code(new_file(path, content), states)
+        return _by_code(new_file(path, content, names=by_pattern), states, symbols)
     if not hunks:
         hunks = hunks_from_input(call, original, content)
-    change = _patched(path, original.split("\n") if original else [], hunks, names=is_code(path)) if hunks else None
-    return _by_code(change, states) if change else None
+    change = _patched(path, original.split("\n") if original else [], hunks, names=by_pattern) if hunks else None
+    return _by_code(change, states, symbols) if change else None
 
 
 def merge(changes: Iterable[FileChange]) -> list[FileChange]:
@@ -191,11 +194,12 @@ def _cell(path: str, arguments: JsonObject, response: JsonObject) -> FileChange 
     return _patched(path, [], [Hunk(0, tuple(lines))], names=True) if lines else None
 
 
-def new_file(path: str, content: str) -> FileChange:
-    """Return the change of a new file, with the definitions of the file."""
+def new_file(path: str, content: str, *, names: bool = True) -> FileChange:
+    """Return the change of a new file, with the definitions of a file of code."""
     lines = content.removesuffix("\n").split("\n")[:_MAX_LINES] if content else []
-    names = [name for line in lines if is_code(path) and line[:1].strip() and (name := defined(line))]
-    symbols = tuple(SymbolChange(path, name, "new") for name in dict.fromkeys(names))
+    is_read = names and is_code(path)
+    defined_names = [name for line in lines if is_read and line[:1].strip() and (name := defined(line))]
+    symbols = tuple(SymbolChange(path, name, "new") for name in dict.fromkeys(defined_names))
     versions = _versions(path, lines)
     return FileChange(path, "new", symbols[:_MAX_SYMBOLS], added=len(lines), versions=versions)
 
@@ -292,14 +296,15 @@ def _merged(first: FileChange, second: FileChange) -> FileChange:
     )
 
 
-def _by_code(change: FileChange, states: tuple[str | None, str] | None) -> FileChange:
+def _by_code(
+    change: FileChange, states: tuple[str | None, str] | None, symbols: tuple[CodeChange, ...] | None
+) -> FileChange:
     """Return the change with symbols from the parsed code instead of from patterns, where the code can be parsed.
 
     Symbols inside of a new or deleted symbol are left out."""
     if states is None:
         return change
-    before, after = states
-    file, symbols = file_change(change.path, before), symbol_changes(change.path, before, after)
+    file = file_change(change.path, states[0])
     if symbols is None:
         return replace(change, code=(file,))
     whole = {symbol.name for symbol in symbols if symbol.action != "modified"}

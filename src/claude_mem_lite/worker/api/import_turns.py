@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 from pydantic import AwareDatetime
 
 from claude_mem_lite import pauses
+from claude_mem_lite.compress.rules import known_digests
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import MemoryLiteError
@@ -21,6 +22,7 @@ from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.responses.imports import ImportedTurns, PastTurns
 from claude_mem_lite.store import lesson_candidates, memories, turns
+from claude_mem_lite.turn_digest import TurnDigest
 from claude_mem_lite.worker.api.routing import Body, Router, Running
 from claude_mem_lite.worker.services import Services
 
@@ -77,10 +79,18 @@ class PastRow(Body):
         return Arrival(**fields)
 
 
+class PastDigest(Body):
+    """Digest that the importing command has made, and the key of the turn's content."""
+
+    key: str
+    digest: TurnDigest
+
+
 class PastTurn(Body):
     session: str
     name: str
     events: list[PastEvent | PastRow]
+    ahead: PastDigest | None = None
 
 
 class Import(Body):
@@ -117,14 +127,25 @@ def take_in(given: Import, services: Running) -> ImportedTurns:
     excludes = cache(partial(is_excluded, config))  # a turn's events share a folder; each look-up took 0.5 ms
     arrivals = [arrival for turn in given.turns for event in turn.events if (arrival := event.arrival(excludes))]
     before = _counts(services, given)
-    added = services.writes.execute_queue_write(lambda queue: queue.add(arrivals, services.clock().timestamp()))
-    _settle(services)
-    added.result()
+    _store(services, given, arrivals)
     with closing(services.readers.open()) as db:
         stored = turns.stored_turns(db, [turn.name for turn in given.turns])
         unsure = lesson_candidates.count(db, None, lesson_candidates.OPEN)
     made, ended = (now - then for now, then in zip(_counts(services, given), before, strict=True))
     return ImportedTurns(turns=len(stored), memories=made, ended=max(ended, 0), unsure_lessons=unsure)
+
+
+def _store(services: Services, given: Import, arrivals: Sequence[Arrival]) -> None:
+    """Store events and wait until they are processed, with the digests that came with them."""
+    try:
+        for turn in given.turns:
+            if turn.ahead is not None:
+                known_digests.keep(turn.ahead.key, turn.ahead.digest)
+        added = services.writes.execute_queue_write(lambda queue: queue.add(arrivals, services.clock().timestamp()))
+        _settle(services)
+        added.result()
+    finally:
+        known_digests.clear()
 
 
 def of_pauses(marks: Sequence[TurnMark], services: Services) -> PausedTurns:

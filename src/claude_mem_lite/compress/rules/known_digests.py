@@ -1,0 +1,34 @@
+"""Digests of turns that another process has made already, by the content of the turns.
+
+The command that imports transcripts makes digests while the worker stores the turns before. A digest that is missing
+here is made again, with the same result: rules read nothing but the turn."""
+
+from hashlib import blake2b
+
+from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.models import Turn
+from claude_mem_lite.turn_digest import TurnDigest
+
+_digests: dict[str, TurnDigest] = {}
+
+
+def key_of(turn: Turn) -> str:
+    """Return a hash of all that the digest of a turn depends on."""
+    read = (turn.prompt, turn.previous_message, turn.events, turn.earlier)
+    return blake2b(repr(read).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def keep(key: str, digest: TurnDigest) -> None:
+    """Keep a digest until `clear`."""
+    _digests[key] = digest
+
+
+def clear() -> None:
+    """Forget all digests, when the turns of a request are stored."""
+    _digests.clear()
+
+
+def digest_of(turn: Turn) -> TurnDigest:
+    """Return the digest of a turn: the kept one of the same content, or a new one."""
+    known = _digests.get(key_of(turn)) if _digests else None
+    return fold(turn) if known is None else known

@@ -1,0 +1,52 @@
+"""Digests that the importing command makes of past turns, for the worker to take."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from claude_mem_lite.compress.rules import known_digests
+from claude_mem_lite.compress.rules.known_digests import digest_of, key_of
+from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.config import Config
+from claude_mem_lite.importers.session_digests import SessionDigests
+from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.turn_digest import TurnDigest
+from tests.support.past_sessions import LONG_AGO, PastSession, fixed_bug
+from tests.support.turns import bash, turn
+
+LATER = LONG_AGO + timedelta(days=30)
+TURN = turn("run the tests", bash("pytest", "2 passed"))
+
+
+def digests_of(session: PastSession, folder: Path) -> Sequence[JsonObject | None]:
+    path = session.write(folder)
+    maker = SessionDigests(Config(), LATER)
+    past = [turn for transcript in find_transcripts([path]) for turn in read_transcript(transcript, LATER)]
+    return [maker.digest(turn.as_rows()) for turn in past]
+
+
+def test_a_turn_with_a_prompt_has_a_digest(tmp_path: Path) -> None:
+    (made,) = digests_of(fixed_bug("d-one"), tmp_path)
+    assert made is not None
+    assert set(made) == {"key", "digest"}
+
+
+def test_no_digest_follows_a_turn_with_a_failed_command(tmp_path: Path) -> None:
+    session = PastSession("d-failed").prompt("run it").runs("pytest", "1 failed", exit_code=1).says("One fails.")
+    session.prompt("and now?").says("Still.")
+    first, second = digests_of(session, tmp_path)
+    assert first is not None
+    assert second is None
+
+
+def test_a_digest_is_taken_for_a_turn_of_the_same_content_alone() -> None:
+    kept = TurnDigest(drafts=(), log="made elsewhere")
+    known_digests.keep(key_of(TURN), kept)
+    try:
+        assert digest_of(TURN) is kept
+        other = turn("run the tests", bash("pytest", "3 passed"))
+        assert digest_of(other) == fold(other)
+    finally:
+        known_digests.clear()
+    assert digest_of(TURN) == fold(TURN)
