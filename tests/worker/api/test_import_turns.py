@@ -116,7 +116,8 @@ def test_rows_that_the_command_has_read_are_stored_as_the_worker_would_read_the_
 
 
 def test_the_command_makes_the_digest_that_the_worker_would_make(served: Machine, tmp_path: Path) -> None:
-    turns = turns_of(fixed_bug("i-ahead", 4713).prompt("and the tax?").says("It is 19 %."), tmp_path)
+    session = PastSession("i-ahead").prompt("which files?").runs("ls", "cart.py").says("One file, cart.py.")
+    turns = turns_of(session.prompt("and the tax?").says("It is 19 %."), tmp_path)
     digests = SessionDigests(Config(), LATER)
     ahead: list[Json] = [{**(rows := turn.as_rows()), "ahead": digests.digest(rows)} for turn in turns]
     for turn in ahead:
@@ -127,7 +128,7 @@ def test_the_command_makes_the_digest_that_the_worker_would_make(served: Machine
 
 
 def test_a_digest_of_another_turn_is_not_taken(served: Machine, tmp_path: Path) -> None:
-    (turn,) = turns_of(fixed_bug("i-other", 4714), tmp_path)
+    (turn,) = turns_of(fixed_bug("i-wrong", 4714), tmp_path)
     made = SessionDigests(Config(), LATER).digest(turn.as_rows())
     assert made is not None
     wrong = {**made, "key": "0" * 32, "digest": {"drafts": []}}

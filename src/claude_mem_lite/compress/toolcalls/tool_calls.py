@@ -1,8 +1,6 @@
 """Tool calls -> steps of a turn. One reader per tool; payloads are not trusted."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 
 from claude_mem_lite.compress.prose.clean import clean, clip
 from claude_mem_lite.compress.toolcalls import diagnostics, shell
@@ -41,7 +39,7 @@ def read_steps(event: Event) -> list[Step]:
     if call is None:
         return []
     if call.tool in COMMAND_TOOLS:
-        return list(_of_command(_CommandEvent(event)))
+        return read_command(call, folder_of(event))
     if call.error is not None:
         return _failure(call)
     if call.tool in EDIT_TOOLS:
@@ -69,26 +67,6 @@ def read_steps(event: Event) -> list[Step]:
     if call.tool.startswith("mcp__"):
         return [Called(call.tool)]
     return []
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _CommandEvent:
-    """Key of a cache: the event of a command, whose input has no hash."""
-
-    event: Event
-
-    def __hash__(self) -> int:
-        return hash(self.event.name)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _CommandEvent) and self.event == other.event
-
-
-# The commands of a turn are read again with each of the next turns, which may fix what they left failing.
-@lru_cache(maxsize=128)
-def _of_command(command: _CommandEvent) -> tuple[Step, ...]:
-    call = command.event.tool
-    return tuple(read_command(call, folder_of(command.event))) if call is not None else ()
 
 
 def _failure(call: ToolCall) -> list[Step]:
