@@ -62,12 +62,10 @@ class RedactionRules:
     reveals: bool = False
     """True if a command among the texts prints nothing but a secret."""
     removed: set[str] = field(default_factory=set)
-    is_plain: bool = False
-    """True if no text has colours or characters that hide tokens."""
 
     def known_out(self, text: str) -> str:
         """Return the text without colours and without secrets of a known format."""
-        text = text if self.is_plain else _plain(text)
+        text = _plain(text)
         if self.has_keys:
             text = without_keys(text)
         if self.has_jwts:
@@ -101,7 +99,7 @@ def _signs() -> Signs:
 
 def rules_for(text: str) -> RedactionRules:
     """Return the rules that can change a text, or any part of it."""
-    given, text = text, _plain(text)
+    text = _plain(text)
     seen = sorted(_signs().seen_in(text))
     rules = [all_rules()[number - _FIRST_RULE] for number in seen if number >= _FIRST_RULE]
     return RedactionRules(
@@ -111,7 +109,6 @@ def rules_for(text: str) -> RedactionRules:
         spots=[rule for rule in rules if isinstance(rule, Spot)],
         words=words_in(small(text)),
         reveals=_REVEALING in seen,
-        is_plain=text == given,
     )
 
 
