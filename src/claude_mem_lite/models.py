@@ -93,6 +93,18 @@ WORK_KINDS: tuple[WorkKind, ...] = get_args(WorkKind)
 GUIDANCE_KINDS: tuple[GuidanceKind, ...] = get_args(GuidanceKind)
 HELP_KINDS: tuple[HelpKind, ...] = get_args(HelpKind)
 KINDS: tuple[Kind, ...] = (*WORK_KINDS, *GUIDANCE_KINDS, *HELP_KINDS)
+REPLACEABLE_KINDS: tuple[Kind, ...] = (
+    "decision",
+    "architecture",
+    "preference",
+    "rule",
+    "convention",
+    "correction",
+    "anti_pattern",
+    "gotcha",
+    "note",
+)
+"""Kinds that make claims. Descriptions of finished work stay true."""
 
 Status = Literal["active", "superseded", "retired", "quarantined"]
 Origin = Literal["user", "assistant", "code", "command", "web", "mcp", "import", "team"]

@@ -8,9 +8,9 @@ import pytest
 
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.presets import BALANCED, BY_LAYERS, Preset
-from claude_mem_lite.context.prompt.statements import OUTDATED
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.rivals import CONTESTED
+from claude_mem_lite.context.statements import OUTDATED
 from claude_mem_lite.models import SessionSummary
 from tests.support.fakes import NOW, SHOP, Store
 

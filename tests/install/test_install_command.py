@@ -47,7 +47,7 @@ def test_install_adds_the_hooks_to_the_users_settings(
     shown = capsys.readouterr().out
     assert str(settings) in shown
     assert "claude-mem-lite status" in shown
-    assert "claude-mem-lite import transcripts" in shown
+    assert "claude-mem-lite import transcripts" not in shown  # there is nothing to import
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",), ("--scope", "project")])

@@ -6,7 +6,7 @@ A value is a number, a date, a name in capitals or other code. `docs/context.md`
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
-from claude_mem_lite.context.prompt.statements import NAME, plain_name
+from claude_mem_lite.context.statements import NAME, plain_name
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import denies, one_line, stems
 from claude_mem_lite.values import frozen

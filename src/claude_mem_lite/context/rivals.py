@@ -12,11 +12,10 @@ from claude_mem_lite.compress.prose import verbs
 from claude_mem_lite.compress.prose.sentence_types import states_decision
 from claude_mem_lite.context.assertions import Assertion, assertions_in, marks_of
 from claude_mem_lite.context.layers.layer import Item
-from claude_mem_lite.context.prompt.statements import OUTDATED, Statement, said, texts_of
 from claude_mem_lite.context.selection import LayerSelection
-from claude_mem_lite.knowledge.claims.supersession import REPLACEABLE_KINDS
+from claude_mem_lite.context.statements import OUTDATED, Statement, said, texts_of
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import Memory, Passage
+from claude_mem_lite.models import REPLACEABLE_KINDS, Memory, Passage
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import index_text, share, stems

@@ -13,8 +13,7 @@ from claude_mem_lite.context.item_block import BlockItem
 from claude_mem_lite.context.layers.sessions import without_code
 from claude_mem_lite.context.order import GONE, OUTRANKED, REPEATED, UNMERGED
 from claude_mem_lite.context.prompt.keywords import COMMON, Keywords
-from claude_mem_lite.context.prompt.scoring import Floor, source_of
-from claude_mem_lite.context.prompt.statements import (
+from claude_mem_lite.context.prompt.named_question import (
     NOT_STATED,
     NamedQuestion,
     has_capitalised,
@@ -24,6 +23,7 @@ from claude_mem_lite.context.prompt.statements import (
     why_not_stated,
     with_capitalised,
 )
+from claude_mem_lite.context.prompt.scoring import Floor, source_of
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.models import RAW, Memory, Passage
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions

@@ -23,8 +23,8 @@ from claude_mem_lite.context.prompt.answers import (
     without_opening,
 )
 from claude_mem_lite.context.prompt.keywords import Keywords, Synonyms
+from claude_mem_lite.context.prompt.named_question import named_question
 from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, NamedFiles, PromptScore, Shared
-from claude_mem_lite.context.prompt.statements import named_question
 from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.context.scoring import factor, is_stated
 from claude_mem_lite.context.similarity import why_repeated

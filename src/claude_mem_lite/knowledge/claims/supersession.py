@@ -15,7 +15,7 @@ from claude_mem_lite.compress.prose.drafts import quoted_in
 from claude_mem_lite.knowledge.claims.claim import contradict, found_by, shared_by_rivals
 from claude_mem_lite.knowledge.claims.claim_patterns import FILLERS, NUMBER
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory, is_users_wording
+from claude_mem_lite.models import FOREIGN_ORIGINS, REPLACEABLE_KINDS, Kind, Memory, is_users_wording
 from claude_mem_lite.store import memories, memory_links, memory_queries, retirements
 from claude_mem_lite.store.index import fts
 from claude_mem_lite.text import DENIALS, STOPWORDS, words_of
@@ -36,18 +36,6 @@ _EXPRESSING = frozenset(
 )
 _FORM_LEADS = ("in", "as")
 _CHOICE_LEADS = ("prefer", "use", "using", "choose", "want", "with")
-REPLACEABLE_KINDS: tuple[Kind, ...] = (
-    "decision",
-    "architecture",
-    "preference",
-    "rule",
-    "convention",
-    "correction",
-    "anti_pattern",
-    "gotcha",
-    "note",
-)
-"""Kinds that make claims. Descriptions of finished work stay true."""
 _EXCHANGEABLE_KINDS: tuple[Kind, ...] = ("preference", "rule", "convention", "correction")
 _MAX_CANDIDATES = 60
 

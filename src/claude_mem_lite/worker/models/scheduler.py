@@ -119,8 +119,9 @@ class ModelScheduler:
         """Follow the settings: a new model is tried at once; without a model the queue is dropped."""
         if config == self._config:
             return
-        before, self._config, self._capped = self._config, config, None
+        # First, because it may take long and `state` must not take the new settings for settings without a provider.
         self._provider = self._make_provider(config, self._home, os.environ)
+        before, self._config, self._capped = self._config, config, None
         if self._provider is None:
             self._turns.drop_all(self._clock().timestamp())
         elif before is not None and _who(config) != _who(before):

@@ -6,25 +6,18 @@ and all that is asked of it. `docs/moments.md` has the rules."""
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 
 from claude_mem_lite.context.order import REPEATED
 from claude_mem_lite.context.prompt.keywords import COMMON, SMALL_TALK
+from claude_mem_lite.context.statements import NAME, OUTDATED, Statement, plain_name, said, texts_of
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, Passage
-from claude_mem_lite.store import sessions
+from claude_mem_lite.models import Memory, Passage
 from claude_mem_lite.text import STOPWORDS, one_line, query_words, tokens_of, within, words_among
 from claude_mem_lite.values import frozen
 
 NOT_STATED = "no sentence of it has the name and all that is asked of it"
-OUTDATED = "a later statement holds"
 # Products are spelled with capitals too, so such a word is a name only if stored text writes it as code, or not at all.
 _CAPITALISED = lazy(r"(?<![\w./@`-])[A-Z][a-z0-9]+[A-Z]\w+(?![\w/`])")
-NAME = lazy(
-    r"`(?P<quoted>[^`\n]{2,160})`"
-    r"|(?<![\w./@-])(?P<plain>[\w./-]*[A-Za-z0-9]_[A-Za-z0-9][\w./-]*|[a-z]+[A-Z]\w+|(?:[\w.-]+/)*[\w-]{2,}\.[a-z]\w{0,4}"
-    r"|(?:[\w.-]+/){2,}[\w.-]+)(?![\w/])"
-)
 # Questions with one answer at a time; `why`, `how` and `did` may be answered by many texts.
 _CLOSED = lazy(
     r"(?i)(?:^|[.!?;:]\s+|\band\s+)(?:(?:in|on|at|to|for|from|since|with|by)\s+)?"
@@ -67,26 +60,6 @@ class NamedQuestion:
                 return False
             rest = rest[: found.start()] + " " + rest[found.end() :]
         return len(words_among(self.words, tokens_of(rest))) == len(self.words)
-
-
-@frozen
-class Statement:
-    """Sentence that answers a question, with what follows it, and who said it when."""
-
-    text: str
-    source: str
-    """Session, or the memory itself where it has none: of each source one statement is enough."""
-    at: datetime
-    began_at: datetime
-    """Begin of the session: the speaker may not know what others said since."""
-    is_users: bool
-    is_foreign: bool
-
-    def outdates(self, other: "Statement") -> bool:
-        """Return whether this statement is later, by somebody with as much say who could know the other one."""
-        if self.is_foreign or self.at <= other.at or (other.is_users and not self.is_users):
-            return False
-        return self.is_users or self.source == other.source or self.began_at > other.at
 
 
 def has_capitalised(text: str) -> bool:
@@ -178,11 +151,6 @@ def _focus(asked: str) -> frozenset[str]:
     return frozenset(focus)
 
 
-def plain_name(name: str) -> str:
-    """Return a name of code as it is compared."""
-    return name.strip().removesuffix("()").removeprefix("./").rstrip("./").lower()
-
-
 def _spelling(name: str) -> re.Pattern[str]:
     """Return the pattern of a name: whole, as the end of a longer path, or without its folders."""
     before = r"(?<![\w.-])" if "." in name else r"(?<![\w-])"
@@ -199,25 +167,3 @@ def _statement(db: sqlite3.Connection, question: NamedQuestion, document: Memory
         if places:
             last = within(" ".join(sentences[places[-1] :]), _MAX_EXCERPT), is_users
     return said(db, document, last[0], is_users=last[1]) if last else None
-
-
-def said(db: sqlite3.Connection, document: Memory | Passage, text: str, *, is_users: bool) -> Statement:
-    """Return a sentence of a document with its speaker and its time."""
-    session = sessions.find(db, document.session) if document.session else None
-    at = document.last_seen_at if isinstance(document, Memory) else document.created_at
-    return Statement(
-        text=text,
-        source=document.session or document.id,
-        at=at,
-        began_at=session.started_at if session else at,
-        is_users=is_users,
-        is_foreign=isinstance(document, Memory) and document.origin in FOREIGN_ORIGINS,
-    )
-
-
-def texts_of(document: Memory | Passage) -> list[tuple[str, bool]]:
-    """Return the texts of a document in order, each with whether they are the user's."""
-    if isinstance(document, Memory):
-        is_users = document.origin == "user"
-        return [("\n".join((document.title, document.summary, *document.facts, document.detail)), is_users)]
-    return [(document.asked or document.title, True), (document.answered or document.text, False)]

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.context.order import REPEATED
-from claude_mem_lite.context.prompt.statements import (
+from claude_mem_lite.context.prompt.named_question import (
     NOT_STATED,
-    OUTDATED,
     NamedQuestion,
     named_question,
     names_all,
     statements_of,
     why_not_stated,
 )
+from claude_mem_lite.context.statements import OUTDATED
 from claude_mem_lite.models import Passage, PassageKind
 from tests.context.prompt.test_questions import ask
 from tests.support.fakes import NOW, Store
