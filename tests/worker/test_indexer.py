@@ -19,6 +19,7 @@ from claude_mem_lite.search_values import Filters
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, index_queue, passages, vectors
 from claude_mem_lite.worker.api import admin, status
+from claude_mem_lite.worker.background import MANY_BATCHES
 from claude_mem_lite.worker.services import Services
 from tests.support.fakes import NOW, FakeEmbedder, Store
 from tests.support.patience import PATIENT
@@ -264,6 +265,18 @@ def test_many_documents_are_indexed_without_waiting_between_batches(home: Home, 
         )
     with looped(home, clock, FakeEmbedder()):
         wait_until(lambda: counts(home)[0] == 0, "everything to be crossed off")
+
+
+def test_what_embedding_has_loaded_is_let_go_after_many_batches(home: Home, clock: SetClock) -> None:
+    embedder = FakeEmbedder()
+    with Store(home.memory_db) as store, atomic(store.db):
+        store.db.executemany(
+            "insert into unindexed (document, words) values (?, 0)",
+            [(2 * at,) for at in range(1, (MANY_BATCHES + 1) * indexer.BATCH)],
+        )
+    with looped(home, clock, embedder):
+        wait_until(lambda: embedder.times_let_go > 0, "the embedder to be let go")
+        assert counts(home)[0] == 0
 
 
 def test_what_embedding_has_loaded_is_let_go_when_nobody_searches(

@@ -62,6 +62,10 @@ def trim_journal(queue: Queue, journal: Journal, db: sqlite3.Connection, backed_
         journal.trimmed_for = backed_up
 
 
+MANY_BATCHES = 10
+"""Batches of indexing that leave enough freed memory to give it back: 25 MB after 500."""
+
+
 def give_back_memory() -> None:
     """Return freed memory to the system after heavy use; glibc would keep it, musl and macOS would not."""
     gc.collect()
@@ -89,7 +93,7 @@ def background_steps(
     return (
         ModelStep(services),
         PostponedContextStep(services),
-        IndexStep(services),
+        IndexStep(services, (queue.db, memory_db)),
         StalenessScanStep(services, throttle),
         QuestionStep(services),
         guards,
@@ -127,15 +131,24 @@ class PostponedContextStep:
             self.services.renderer.render_postponed()
 
 
-@frozen
+@dataclass(slots=True)
 class IndexStep:
     """Vectors of new memories, a batch at a time; the next pass follows at once while batches are left."""
 
     services: Services
+    databases: Sequence[sqlite3.Connection]
+    batches: int = field(default=0, init=False)
+    """Batches without a pause."""
 
     def run(self) -> None:
         if self.services.indexing.step():
+            self.batches += 1
             self.services.writes.wake()
+            return
+        if self.batches >= MANY_BATCHES:
+            self.services.search.release()
+            _shrink(self.databases)
+        self.batches = 0
 
 
 @frozen
@@ -230,6 +243,10 @@ class ReleaseStep:
         scanner.release()
         self.services.readers.release()
         self.services.inbox_readers.release()
-        for db in self.databases:
-            db.execute("pragma shrink_memory")
-        give_back_memory()
+        _shrink(self.databases)
+
+
+def _shrink(databases: Sequence[sqlite3.Connection]) -> None:
+    for db in databases:
+        db.execute("pragma shrink_memory")
+    give_back_memory()
