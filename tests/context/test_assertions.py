@@ -17,7 +17,8 @@ def assertion(text: str) -> Assertion:
     [
         (PORT, "From now on the debug server of store.py listens on port 4812.", "4812"),
         ("The owner of `loadCarts` is Ada Byron.", "The new owner of loadCarts is Grace Hopper.", "grace hopper"),
-        ("The flag carts_v2 guards `make release`.", "`make release` is guarded by the flag carts_v3.", "carts_v3"),
+        ("`make release` is owned by Ada Byron.", "`make release` is now owned by Grace Hopper.", "grace hopper"),
+        ("load_carts works with 1.4.2 of the driver.", "load_carts works with 1.5.0 of the driver now.", "1.5.0"),
         ("load_carts is kept until 2031-04-05.", "load_carts is kept until 2032-04-05.", "2032-04-05"),
         (
             "We chose `md5` as the checksum for load_carts because it is fast.",
@@ -53,6 +54,32 @@ def test_the_same_words_of_the_same_code_with_another_value_exclude_each_other(
 )
 def test_statements_that_may_both_hold_exclude_nothing(other: str) -> None:
     assert assertion(PORT).value_in(assertion(other)) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Do not edit `schema.sql` by hand; run `make schema`.", "Do not edit `api.json` by hand; run `make schema`."),
+        ("Never call `load_carts` from `render_page`.", "Never call `load_carts` from `send_mail`."),
+        ("Run `make lint` before a commit in `src/api/v1`.", "Run `make types` before a commit in `src/api/v1`."),
+        ("Call load_carts with 5 rows at most.", "Call load_carts with 9 rows at most."),
+        ("`api/server.py` depends on `redis`.", "`api/server.py` depends on `kafka`."),
+        ("`api/server.py` imports `redis`.", "`api/server.py` imports `kafka`."),
+        ("The callers of `load_carts` include `send_mail`.", "The callers of `load_carts` include `render_page`."),
+        ("The callers of `load_carts` are `send_mail`.", "The callers of `load_carts` are `render_page`."),
+        ("Tests of `load_carts` need the variable CART_DB.", "Tests of `load_carts` need the variable CART_KEY."),
+        ("The flag carts_v2 guards `make release`.", "The flag carts_v3 guards `make release`."),
+        ("We chose `redis` for load_carts.", "We chose `kafka` for load_carts."),
+        ("We also chose `md5` as the checksum for a_b.", "We also chose `sha1` as the checksum for a_b."),
+        ("The loop of `load_carts` is calling `db_pool`.", "The loop of `load_carts` is calling `io_loop`."),
+        ("load_carts is not owned by Ada Byron.", "load_carts is not owned by Grace Hopper."),
+        ("The port of `api.py` is 8080.", "The port of `api.py` on staging hosts is 9090."),
+        ("load_carts fails in line 30.", "load_carts fails in line 40."),
+    ],
+)
+def test_what_may_have_several_values_excludes_nothing(one: str, other: str) -> None:
+    assert assertion(one).value_in(assertion(other)) is None
+    assert assertion(other).value_in(assertion(one)) is None
 
 
 def test_a_value_for_another_case_excludes_nothing() -> None:

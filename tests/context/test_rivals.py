@@ -1,22 +1,31 @@
 """Start contexts without values that a later statement replaced, and without one alone of two that contradict."""
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.freshness.checkout_view import NoCheckout
+from claude_mem_lite.code.freshness.verdicts import Freshness
 from claude_mem_lite.context.builder import Context, build
+from claude_mem_lite.context.layers.layer import Item, Layer
 from claude_mem_lite.context.presets import BALANCED, BY_LAYERS, Preset
 from claude_mem_lite.context.request import ContextRequest
-from claude_mem_lite.context.rivals import CONTESTED
+from claude_mem_lite.context.rivals import CONTESTED, leave_out_contested
+from claude_mem_lite.context.selection import LayerSelection
 from claude_mem_lite.context.statements import OUTDATED
-from claude_mem_lite.models import SessionSummary
+from claude_mem_lite.deadline import Deadline
+from claude_mem_lite.models import Kind, Memory, Origin, SessionSummary
 from tests.support.fakes import NOW, SHOP, Store
 
 OWNER = "The owner of `load_carts` is Ada Byron."
 OTHER = "The new owner of `load_carts` is Grace Hopper."
 DAY = timedelta(days=1)
+REQUEST = ContextRequest(SHOP, NOW)
+FEATURE = replace(SHOP, branch="feature")
 
 
 @pytest.fixture
@@ -29,11 +38,11 @@ def context(store: Store, preset: Preset = BALANCED) -> Context:
     return build(store.connect, ContextRequest(SHOP, NOW), 2000, preset)
 
 
-def note(store: Store, text: str, at: datetime, *, pinned: bool = False) -> None:
-    store.remember(
+def note(store: Store, text: str, at: datetime, *, pinned: bool = False, kind: Kind = "note") -> Memory:
+    return store.remember(
         text,
         summary="",
-        kind="note",
+        kind=kind,
         origin="user",
         made_by="user",
         trust=1.0,
@@ -133,3 +142,133 @@ def test_a_pinned_note_stays(store: Store) -> None:
     given = context(store).text
     assert "Ada Byron" in given
     assert "Grace Hopper" in given
+
+
+@pytest.mark.parametrize("kind", ["note", "rule", "anti_pattern", "convention", "decision"])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Do not edit `schema.sql` by hand; run `make schema`.", "Do not edit `api.json` by hand; run `make schema`."),
+        ("Never call `load_carts` from `render_page`.", "Never call `load_carts` from `send_mail`."),
+        ("Run `make lint` before a commit in `src/api/v1`.", "Run `make types` before a commit in `src/api/v1`."),
+        ("`api/server.py` depends on `redis`.", "`api/server.py` depends on `kafka`."),
+    ],
+    ids=["edit", "call", "run", "depend"],
+)
+def test_rules_and_dependencies_with_other_values_hold_beside_each_other(
+    store: Store, first: str, second: str, kind: Kind
+) -> None:
+    note(store, first, NOW - 3 * DAY, kind=kind)
+    note(store, second, NOW - 2 * DAY, kind=kind)
+    given = context(store)
+    assert {OUTDATED, CONTESTED}.isdisjoint(reasons(given).values())
+    assert all(text.rstrip(".") in given.text for text in (first, second))
+
+
+def test_of_rules_only_numbers_exclude_each_other(store: Store) -> None:
+    for days, owner, rows in ((3, "Ada Byron", "30"), (2, "Grace Hopper", "60")):
+        note(store, f"The owner of `load_carts` is {owner}.", NOW - days * DAY, kind="rule")
+        note(store, f"A page of `send_mail` has {rows} rows at most.", NOW - days * DAY, kind="rule")
+    given = context(store).text
+    assert "Ada Byron" in given
+    assert "60 rows" in given
+    assert "30 rows" not in given
+
+
+def test_what_was_said_on_an_unmerged_branch_replaces_nothing(store: Store) -> None:
+    note(store, OWNER, NOW - 3 * DAY)
+    event = {"session": "s2", "place": FEATURE, "at": NOW - 2 * DAY}
+    store.turn("later", f"{OTHER} Now look at the carts.", "Looked.", **event)  # type: ignore[arg-type]
+    checkout = NoCheckout()
+    checkout.hidden = (("feature", None),)
+    assert "Ada Byron" in given_for(store, replace(REQUEST, checkout=checkout))
+    assert "Ada Byron" not in given_for(store, replace(REQUEST, location=FEATURE, checkout=checkout))
+
+
+def test_what_was_said_of_code_that_is_gone_replaces_nothing(store: Store) -> None:
+    store.remember(OWNER, kind="decision", summary="", session="", last_seen_at=NOW - 3 * DAY)
+    later = store.remember(OTHER, kind="decision", summary="", session="", last_seen_at=NOW - 2 * DAY)
+    assert "Ada Byron" not in given_for(store, REQUEST)
+    assert "Ada Byron" in given_for(store, replace(REQUEST, checkout=Without(later.id)))
+
+
+@pytest.mark.parametrize("origin", ["web", "mcp", "import", "team"])
+def test_a_memory_from_outside_silences_no_own_line(store: Store, origin: Origin) -> None:
+    store.remember(OWNER, kind="decision", summary="", session="", last_seen_at=NOW - 3 * DAY)
+    store.remember(OTHER, kind="decision", summary="", session="", origin=origin, last_seen_at=NOW - 2 * DAY)
+    assert "Ada Byron" in given_for(store, REQUEST)
+
+
+def test_lines_without_a_single_value_cost_no_query(store: Store) -> None:
+    lines = ["Never call `load_carts` from `send_mail`.", "`load_carts` depends on `db_pool`.", "Added a flag to a_b."]
+    asked = Queries(store.connect())
+    leave_out_contested(asked.db, REQUEST, [selection(*(noted(note(store, line, NOW)) for line in lines))])
+    assert asked.made == []
+
+
+def test_of_many_similar_statements_some_are_compared(store: Store) -> None:
+    line = noted(note(store, "The timeout of `load_carts` is 5000 seconds.", NOW - 90 * DAY))
+    for number in range(60):
+        said = " ".join(f"The timeout of `load_carts` is {number}{place:02d} seconds." for place in range(40))
+        store.turn(f"t{number}", said, "Looked.", session=f"s{number}", at=NOW - number * DAY)
+    asked, looks = Queries(store.connect()), Looks()
+    selected = selection(line)
+    leave_out_contested(asked.db, replace(REQUEST, deadline=Deadline(1.0, looks)), [selected])
+    assert selected.selected == []
+    assert len(asked.made) < 20
+    assert looks.number < 60
+
+
+def test_no_line_is_compared_after_the_deadline(store: Store) -> None:
+    line = noted(note(store, OWNER, NOW - 3 * DAY))
+    note(store, OTHER, NOW - 2 * DAY)
+    asked, selected = Queries(store.connect()), selection(line)
+    leave_out_contested(asked.db, replace(REQUEST, deadline=Deadline(0.0, Looks())), [selected])
+    assert selected.selected == [line]
+    assert asked.made == []
+
+
+def given_for(store: Store, request: ContextRequest) -> str:
+    return build(store.connect, request, 2000, BALANCED).text
+
+
+def noted(memory: Memory) -> Item:
+    return Item(f"- [note] {memory.title}", memory.id, "newest first", memory=memory.id)
+
+
+def selection(*items: Item) -> LayerSelection:
+    return LayerSelection(Layer("notes", "Notes:", 2000, lambda *_: []), [], list(items))
+
+
+@dataclass(frozen=True, slots=True)
+class Without(NoCheckout):
+    """A checkout without the code of one memory."""
+
+    memory: str
+
+    def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
+        return {one.id: Freshness("gone") for one in memories if one.id == self.memory}
+
+
+class Queries:
+    """A connection that notes its queries, without those that the word index makes itself."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+        self.made: list[str] = []
+        db.set_trace_callback(self._note)
+
+    def _note(self, statement: str) -> None:
+        if statement.lstrip().startswith("select"):
+            self.made.append(statement)
+
+
+class Looks:
+    """A clock that stands, and counts how often it is read."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __call__(self) -> float:
+        self.number += 1
+        return 0.0

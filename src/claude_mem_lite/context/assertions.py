@@ -1,11 +1,13 @@
 """Sentences that say something of named code, and pairs of them that cannot both hold: the same words of the same
-code, and another value.
+code, and another value of what has one value at a time.
 
-A value is a number, a date, a name in capitals or other code. `docs/context.md` has the rules."""
+A value is a number, a date, a name in capitals or other code. Most names stand in sentences that hold for several of
+them: rules, callers, dependencies. `docs/context.md` has the rules."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
+from claude_mem_lite.compress.prose import verbs
 from claude_mem_lite.context.statements import NAME, plain_name
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.text import denies, one_line, stems
@@ -25,9 +27,29 @@ _PREPOSITION = (
 )
 # "was a stale `x` handle": all of it is the value, up to the next preposition.
 _COPULA = lazy(rf"(?i)\b(?:is|are|was|were)\s+(?:(?!{_PREPOSITION})[\w-]+\s+){{0,3}}$")
+# Of a name in any other place there may be several: "the owner of `x` is Ada" has one, "`x` depends on `y`" has not.
+_SINGLE = lazy(
+    rf"(?i)^(?:the|our|its)\s.+\s(?:of|for|in|behind)\s.+\s(?:is|was)\s+(?:(?!{_PREPOSITION}|\w+(?:ed|ing)\s)[\w-]+\s+){{0,3}}$"
+    r"|\b(?:listens\s+(?:on|at)|owned\s+by|kept\s+(?:until|for))\s+(?:[\w-]+\s+){0,2}$"
+)
+_CHOSEN = lazy(r"(?i)\b(?:chose|chosen|settled\s+on|decided\s+(?:for|on))\s+(?:[\w-]+\s+){0,3}$")
+_LABEL = lazy(
+    r"(?i)\b(?:lines?|steps?|sections?|errors?|status|codes?|cases?|examples?|tests?|phase|part|round|pull)\s+$"
+)
+_OPENING = lazy(
+    r"(?i)^(?:(?:since|as\s+of)\s+(?:(?:the|a|an|our|that)\s+)?[\w-]+,?\s+"
+    r"|after\s+(?:another|a\s+(?:closer|second))\s+look,?\s+)"
+)
+_ONE_OF_SEVERAL = lazy(r"(?i)\b(?:also|too|both|other|others|additional(?:ly)?|one\s+of)\b")
+_CLAUSE = lazy(r"(?i)(?:^|[,;:]\s+|\b(?:and|but|or|so|then)\s+)(?:please\s+)?(?P<first>[\w']+)")
+_ORDERS = frozenset(
+    """always call do don't dont ensure give keep let make never note only open pass please prefer put read remember
+    run see send set stay stop take try use wait write""".split()  # noqa: SIM905
+)
+"""First words of orders that the verbs of work lack."""
 _COMPLEMENT_END = lazy(rf"(?i)[,;:]|\s{_PREPOSITION}|$")
 # Words that come and go with a change, and say nothing of the subject.
-_CHANGE = "another change changed currently instead least longer moved most new now today updated"
+_CHANGE = "another change changed currently instead least longer mind moved most new now today updated"
 _MAX_MARKS = 4
 """Marks of a plain statement; a sentence with more is a list."""
 
@@ -41,6 +63,10 @@ class Mark:
     start: int
     end: int
     is_code: bool
+
+    @property
+    def is_number(self) -> bool:
+        return self.text[0].isdigit()
 
     def is_same(self, other: "Mark") -> bool:
         """Return whether two marks are the same: a path counts without its folders."""
@@ -58,12 +84,32 @@ class Assertion:
     def value_in(self, other: "Assertion") -> Mark | None:
         """Return the value of another sentence on the same code that excludes the value here; None if both may hold."""
         ours, theirs = self._beside(other), other._beside(self)
-        if len(ours) != 1 or len(theirs) != 1 or denies(self.text) != denies(other.text):
+        if len(ours) != 1 or len(theirs) != 1 or ours[0].is_number != theirs[0].is_number:
             return None
         if not any(mark.is_code for mark in self.marks if mark is not ours[0]):
             return None
-        words, others = self._stems(ours[0]), other._stems(theirs[0])
-        return theirs[0] if words and others and (words <= others or others <= words) else None
+        words = self._stems(ours[0])
+        is_same = bool(words) and words == other._stems(theirs[0])
+        return theirs[0] if is_same and self.has_one(ours[0]) and other.has_one(theirs[0]) else None
+
+    def repeats(self, other: "Assertion") -> bool:
+        """Return whether another sentence has the same words and values."""
+        is_same = not self._beside(other) and not other._beside(self) and denies(self.text) == denies(other.text)
+        return is_same and stems(self.text).keys() - _change() == stems(other.text).keys() - _change()
+
+    def values(self) -> list[Mark]:
+        """Return the marks of which there is one at a time."""
+        return [mark for mark in self.marks if self.has_one(mark)]
+
+    def has_one(self, value: Mark) -> bool:
+        """Return whether a mark is the value of something that has one value at a time, and no order or denial."""
+        before = self.text[: value.start]
+        if value.is_number:
+            is_single = not _LABEL.search(before)
+        else:
+            is_chosen = _CHOSEN.search(before) is not None and len(self._stems(value)) > 1
+            is_single = is_chosen or _SINGLE.search(before) is not None
+        return is_single and not (denies(self.text) or _ONE_OF_SEVERAL.search(self.text) or _is_order(self.text))
 
     def words_beside(self, value: Mark) -> list[str]:
         """Return the words that tell what a value is of, without names and numbers."""
@@ -95,16 +141,34 @@ def _change() -> Collection[str]:
     return stems(_CHANGE).keys()
 
 
+def _is_order(sentence: str) -> bool:
+    """Return whether a clause of a sentence tells the reader to do something."""
+    return any(
+        (first := found["first"].lower()) in _ORDERS or first in verbs.BASES for found in _CLAUSE.finditer(sentence)
+    )
+
+
 def assertions_in(text: str, names: Collection[str]) -> Iterator[Assertion]:
     """Yield the sentences of a text that have one of these names, code, and something else that may be a value; no
     questions, and nothing of a table or a list of things to do."""
     for sentence in _sentences_with(text, names):
         if sentence.endswith("?") or _LISTED.match(sentence):
             continue
-        bare = _REASON.sub("", sentence).rstrip(".!")
+        bare = _bare(sentence)
         marks = tuple(_marks(bare))
         if 1 < len(marks) <= _MAX_MARKS and any(mark.is_code for mark in marks):
             yield Assertion(bare, marks)
+
+
+def values_in(text: str) -> set[str]:
+    """Return the values in a text of which there is one at a time, whether or not it names their code."""
+    sentences = map(_bare, _SENTENCE_END.split(text))
+    return {mark.text for one in sentences for mark in Assertion(one, tuple(_marks(one))).values()}
+
+
+def _bare(sentence: str) -> str:
+    """Return a sentence without its reason, and without an opening that only dates it."""
+    return _OPENING.sub("", _REASON.sub("", sentence)).rstrip(".!")
 
 
 def _sentences_with(text: str, names: Collection[str]) -> Iterator[str]:

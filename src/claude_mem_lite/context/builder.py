@@ -119,7 +119,7 @@ def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset:
     else:
         selections = select_by_share(candidates, budget_tokens, assemble)
     with closing(connect()) as db:
-        leave_out_contested(db, request.location.project, selections)
+        leave_out_contested(db, request, selections)
     is_empty = not any(selection.selected for selection in selections)
     if is_empty and preset.layers and not request.pinned_only and budget_tokens >= _NEVER_EMPTY_FROM:
         # The preset may select nothing although sessions exist: a few lines about them are better than no context.
@@ -128,7 +128,7 @@ def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset:
         selections = [selection for selection in selections if selection.layer.name not in _LAST_NAMES]
         selections += select_by_share(last, _NEVER_EMPTY_FROM, assemble)
         with closing(connect()) as db:
-            leave_out_contested(db, request.location.project, selections)
+            leave_out_contested(db, request, selections)
         candidates = [*others, *last]
     skipped = _skipped(candidates, selections)
     text = assemble(selections) or _standing_line(request, budget_tokens, preset, skipped)

@@ -1,22 +1,29 @@
 """Lines of a start context that do not hold alone: a later statement on the same code has another value, or one without
 a clear order has.
 
-Raw text counts too, as for questions that name code: most statements are no memories. `docs/context.md` has the
-rules."""
+Both lines stay unless both state a single value (`assertions.py`) and hold in this checkout. A line that states none
+costs no query. Raw text counts too, as for questions that name code: most statements are no memories.
+`docs/context.md` has the rules."""
 
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from claude_mem_lite.compress.prose import verbs
 from claude_mem_lite.compress.prose.sentence_types import states_decision
-from claude_mem_lite.context.assertions import Assertion, assertions_in, marks_of
+from claude_mem_lite.context.assertions import Assertion, Mark, assertions_in, marks_of, values_in
+from claude_mem_lite.context.layers.code_state import why_not
 from claude_mem_lite.context.layers.layer import Item
+from claude_mem_lite.context.layers.sessions import not_here
+from claude_mem_lite.context.request import ContextRequest
+from claude_mem_lite.context.scoring import is_stated
 from claude_mem_lite.context.selection import LayerSelection
 from claude_mem_lite.context.statements import OUTDATED, Statement, said, texts_of
 from claude_mem_lite.lazy_regex import lazy
-from claude_mem_lite.models import REPLACEABLE_KINDS, Memory, Passage
+from claude_mem_lite.models import OUTSIDE_ORIGINS, REPLACEABLE_KINDS, Kind, Memory, Passage
 from claude_mem_lite.store import memories
+from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import index_text, share, stems
 from claude_mem_lite.values import frozen
@@ -26,6 +33,10 @@ _FRAME = lazy(r"^- (?:\[[^\]\n]*\] )?(?:[A-Z][a-z ]+: )?|(?: \([^()\n]*\))?(?: \
 _MAX_DOCUMENTS = 20
 _MAX_SOURCES = 3
 _MAX_READ = 12_000
+_MAX_COMPARED = 50
+"""Statements that a line is looked for in, and statements that a value of it is compared with."""
+_MANY_AT_A_TIME: tuple[Kind, ...] = ("rule", "convention", "anti_pattern", "gotcha", "correction", "preference")
+"""Kinds that hold beside each other: of these only numbers and dates exclude each other."""
 _MIN_SHARED = 0.7
 _MIN_TELLING_LENGTH = 3
 
@@ -37,6 +48,8 @@ class _Stated:
     assertion: Assertion
     document: Memory | Passage
     is_users: bool
+    value: str = ""
+    """Value that excludes the one of a line; '' for that one."""
 
 
 @frozen
@@ -57,11 +70,11 @@ class _ContestedLine:
         return "" if _values(self.rivals, self.own) <= shown else CONTESTED
 
 
-def leave_out_contested(db: sqlite3.Connection, project: str, selections: Sequence[LayerSelection]) -> None:
+def leave_out_contested(db: sqlite3.Connection, request: ContextRequest, selections: Sequence[LayerSelection]) -> None:
     """Take lines out of a selection that a later statement replaces, and lines that another statement contradicts
     without a clear order, unless a line has that one too. Pinned memories stay, and memories of the user yield to the
-    user alone."""
-    rivals = _Rivals(db, project)
+    user alone. Lines that are not compared before the deadline stay."""
+    rivals = _Rivals(db, request)
     lines = (rivals.contested(selection, item) for selection in selections for item in selection.selected)
     contested = [line for line in lines if line is not None]
     while found := next(((line, why) for line in contested if (why := line.why_not(contested))), None):
@@ -74,68 +87,122 @@ def leave_out_contested(db: sqlite3.Connection, project: str, selections: Sequen
 class _Rivals:
     """Statements of a project that exclude those of lines."""
 
-    def __init__(self, db: sqlite3.Connection, project: str) -> None:
+    def __init__(self, db: sqlite3.Connection, request: ContextRequest) -> None:
         self._db = db
-        self._project = project
+        self._request = request
+        self._project = request.location.project
+        self._said_by: dict[tuple[str, bool], Statement] = {}
 
     def contested(self, selection: LayerSelection, item: Item) -> _ContestedLine | None:
         """Return a line whose statement has rivals; None for any other."""
         text = item.wording or _FRAME.sub("", item.line)
-        shown = {mark.text for mark in marks_of(text) if mark.text in item.line.lower()}
-        own = self._stated_by(item, text, shown) if shown else None
+        own = self._stated_by(item, text)
         if own is None:
             return None
-        known = self._alike(own, shown)
-        rivals = [one for one in known if (value := one.assertion.value_in(own.assertion)) and value.text in shown]
-        if item.memory and own.is_users:
-            rivals = [one for one in rivals if one.is_users]
-        if not rivals:
-            return None
-        holding = [one.assertion for one in rivals if not self._is_outdated(one, [own, *known])]
-        return _ContestedLine(selection, item, own.assertion, tuple(holding), self._is_outdated(own, rivals))
+        for value in own.assertion.values():
+            if value.text in item.line.lower() and (found := self._rivals_of(own, value)):
+                rivals, agreeing = found
+                holding = [one for one in rivals if not self._is_outdated(one, [own, *agreeing, *rivals])]
+                told = tuple(one.assertion for one in holding)
+                return _ContestedLine(selection, item, own.assertion, told, self._is_outdated(own, rivals))
+        return None
 
-    def _stated_by(self, item: Item, text: str, marks: Collection[str]) -> _Stated | None:
+    def _stated_by(self, item: Item, text: str) -> _Stated | None:
         """Return the statement of a line in full: a line leaves out words of its source."""
-        stated = [one for document in self._sources(item, text, marks) for one in _statements(document, marks)]
+        if self._request.deadline.is_past() or not (item.memory or not _is_work(text)):
+            return None
+        values, shown = values_in(text), item.line.lower()
+        marks = [mark for mark in marks_of(text) if mark.text in shown] if values else []
+        is_named = any(mark.is_code for mark in marks) or not item.memory
+        if values.isdisjoint(mark.text for mark in marks) or not is_named:
+            return None
+        names = {mark.text for mark in marks}
+        said_there = (one for document in self._sources(item, names) for one in _statements(document, names))
+        stated = list(islice(said_there, _MAX_COMPARED))
         line = stems(text).keys() if stated else ()
         shared = [_shared(stems(one.assertion.text).keys(), line) for one in stated]
         best = max(shared, default=0.0)
         return stated[shared.index(best)] if best >= _MIN_SHARED else None
 
-    def _sources(self, item: Item, text: str, marks: Collection[str]) -> Sequence[Memory | Passage]:
+    def _sources(self, item: Item, marks: Collection[str]) -> Sequence[Memory | Passage]:
         """Return the memory of a line, or the turns of its session that have the longest of its marks."""
         if item.memory:
             found = memories.find(self._db, item.memory)
             return [found] if found and found.kind in REPLACEABLE_KINDS and not found.pinned else []
         longest = max(marks, key=lambda mark: (len(mark), mark))
-        if len(longest) < _MIN_TELLING_LENGTH or _is_work(text):
+        if len(longest) < _MIN_TELLING_LENGTH:
             return []
         return passages.stating(self._db, (), [_phrase(longest)], self._project, _MAX_SOURCES, session=item.source)
 
-    def _alike(self, own: _Stated, values: Collection[str]) -> list[_Stated]:
-        """Return statements on the same code with the same words, whatever their value."""
-        documents: dict[str, Memory | Passage] = {}
-        for value in (mark for mark in own.assertion.marks if mark.text in values):
-            words = own.assertion.words_beside(value)
-            names = [mark.text for mark in own.assertion.marks if mark.is_code and mark is not value]
-            if words and names:
-                phrases = list(map(_phrase, names))
-                seqs = fts.stating(self._db, words, phrases, REPLACEABLE_KINDS, self._project, _MAX_DOCUMENTS)
-                stored = memories.by_seq(self._db, seqs).values()
-                documents |= {memory.id: memory for memory in stored if memory.status == "active"}
-                turns = passages.stating(self._db, words, phrases, self._project, _MAX_DOCUMENTS)
-                documents |= {turn.id: turn for turn in turns}
-        names = [mark.text.rpartition("/")[2] for mark in own.assertion.marks if mark.is_code]
-        return [one for document in documents.values() for one in _statements(document, names)]
+    def _rivals_of(self, own: _Stated, value: Mark) -> tuple[list[_Stated], list[_Stated]] | None:
+        """Return the statements that exclude a value and hold here, and those that repeat it; None without a rival."""
+        rivals, agreeing = [], []
+        for one in islice(self._alike(own, value), _MAX_COMPARED):
+            if self._request.deadline.is_past():
+                return None
+            if one.assertion.value_in(own.assertion) == value and (other := own.assertion.value_in(one.assertion)):
+                rivals.append(replace(one, value=other.text))
+            elif one.assertion.repeats(own.assertion):
+                agreeing.append(one)
+        is_of_user = isinstance(own.document, Memory) and own.is_users
+        rivals = [one for one in rivals if _may_differ(one, own, value) and (one.is_users or not is_of_user)]
+        holding = self._holding([*rivals, *agreeing], own) if rivals else ()
+        rivals = [one for one in rivals if one.document.id in holding]
+        return (rivals, [one for one in agreeing if one.document.id in holding]) if rivals else None
+
+    def _alike(self, own: _Stated, value: Mark) -> Iterator[_Stated]:
+        """Yield statements on the same code with the same words, whatever their value: memories, then turns, the
+        newest of each first."""
+        words = own.assertion.words_beside(value)
+        names = [mark.text for mark in own.assertion.marks if mark.is_code and mark is not value]
+        if not words or not names:
+            return
+        phrases = list(map(_phrase, names))
+        ends = [name.rpartition("/")[2] for name in names]
+        seqs = fts.stating(self._db, words, phrases, REPLACEABLE_KINDS, self._project, _MAX_DOCUMENTS)
+        for memory in sorted(memories.by_seq(self._db, seqs).values(), key=lambda one: one.last_seen_at, reverse=True):
+            if memory.status == "active":
+                yield from _statements(memory, ends)
+        for turn in passages.stating(self._db, words, phrases, self._project, _MAX_DOCUMENTS):
+            yield from _statements(turn, ends)
+
+    def _holding(self, stated: Sequence[_Stated], own: _Stated) -> Collection[str]:
+        """Return the ids of the documents that hold in this checkout, without those from outside for a line that is
+        not."""
+        documents = {one.document.id: one.document for one in stated}.values()
+        is_own_outside = _is_outside(own.document)
+        stored = [one for one in documents if isinstance(one, Memory) and (is_own_outside or not _is_outside(one))]
+        stored = [one for one in stored if is_stated(one) or not self._is_unmerged(one)]
+        verdicts = self._request.checkout.freshness(stored) if stored else {}
+        turns = [one for one in documents if isinstance(one, Passage)]
+        elsewhere = not_here(self._db, self._request, {turn.session for turn in turns})
+        ids = [one.id for one in stored if not why_not(one, verdicts)]
+        return {*ids, *(turn.id for turn in turns if turn.session not in elsewhere)}
+
+    def _is_unmerged(self, memory: Memory) -> bool:
+        is_of_another = memory.branch not in ("", self._request.location.branch)
+        return is_of_another and is_hidden(memory.branch, memory.created_at, self._request.checkout.hidden)
 
     def _is_outdated(self, stated: _Stated, others: Sequence[_Stated]) -> bool:
-        return any(
-            stated.assertion.value_in(other.assertion) and self._said(other).outdates(self._said(stated))
-            for other in others
-        )
+        """Return whether one of these statements has another value and is later."""
+        return any(other.value != stated.value and self._said(other).outdates(self._said(stated)) for other in others)
 
     def _said(self, stated: _Stated) -> Statement:
-        return said(self._db, stated.document, stated.assertion.text, is_users=stated.is_users)
+        """Return the speaker and the time of a statement, read once for each document."""
+        key = stated.document.id, stated.is_users
+        if key not in self._said_by:
+            self._said_by[key] = said(self._db, stated.document, stated.assertion.text, is_users=stated.is_users)
+        return self._said_by[key]
+
+
+def _may_differ(one: _Stated, other: _Stated, value: Mark) -> bool:
+    """Return whether two documents may have two values of the same: rules hold beside each other."""
+    kinds = {each.document.kind for each in (one, other) if isinstance(each.document, Memory)}
+    return value.is_number or kinds.isdisjoint(_MANY_AT_A_TIME)
+
+
+def _is_outside(document: Memory | Passage) -> bool:
+    return isinstance(document, Memory) and document.origin in OUTSIDE_ORIGINS
 
 
 def _values(assertions: Sequence[Assertion], own: Assertion) -> set[str]:

@@ -5,7 +5,7 @@ Headlines state outcomes rather than requests, and no two have the same words.""
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.context import render
 from claude_mem_lite.context.layers.code_state import verdict_of
 from claude_mem_lite.context.layers.layer import Item
-from claude_mem_lite.context.order import newest_first, use_floor
+from claude_mem_lite.context.order import GONE, UNMERGED, newest_first, use_floor
 from claude_mem_lite.context.project_setting import Setting, from_root
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import NEUTRAL, SILENT, factor, is_stated, start_factor
@@ -65,6 +65,16 @@ def without_code(db: sqlite3.Connection, request: ContextRequest, ids: Sequence[
     # In turn: the first memory shows of most sessions that code of theirs is present.
     gone = by_session.keys() - _present(request, [made[0] for made in by_session.values()])
     return gone - _present(request, [memory for session in sorted(gone) for memory in by_session[session][1:]])
+
+
+def not_here(db: sqlite3.Connection, request: ContextRequest, ids: Collection[str]) -> dict[str, str]:
+    """Return the sessions whose raw text does not hold in this checkout, each with the reason."""
+    excluded = dict.fromkeys(without_code(db, request, list(ids)), GONE)
+    for session in filter(None, (sessions.find(db, id_) for id_ in ids)):
+        is_of_another = session.branch not in ("", request.location.branch)
+        if is_of_another and is_hidden(session.branch, session.last_event_at, request.checkout.hidden):
+            excluded[session.id] = UNMERGED
+    return excluded
 
 
 def _present(request: ContextRequest, anchored: Sequence[Memory]) -> set[str]:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from claude_mem_lite.context.eligibility import Eligibility
 from claude_mem_lite.context.item_block import BlockItem
-from claude_mem_lite.context.layers.sessions import without_code
-from claude_mem_lite.context.order import GONE, OUTRANKED, REPEATED, UNMERGED
+from claude_mem_lite.context.layers.sessions import not_here
+from claude_mem_lite.context.order import GONE, OUTRANKED, REPEATED
 from claude_mem_lite.context.prompt.keywords import COMMON, Keywords
 from claude_mem_lite.context.prompt.named_question import (
     NOT_STATED,
@@ -28,8 +28,7 @@ from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.models import RAW, Memory, Passage
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.search_values import Filters, Hit
-from claude_mem_lite.store import memories, sessions
-from claude_mem_lite.store.branches import is_hidden
+from claude_mem_lite.store import memories
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import one_line, overlap, tokens_of, within, words_among
 from claude_mem_lite.values import frozen
@@ -131,7 +130,7 @@ def answers(
     eligible = eligibility.eligible([hit.found for hit in hits if isinstance(hit.found, Memory)])
     rarest = _rarest(db, question)
     floors = [_floor_of(hit, question, rarest) for hit in hits]
-    elsewhere = _elsewhere(db, request, {hit.found.session for hit in hits if isinstance(hit.found, Passage)})
+    elsewhere = not_here(db, request, {hit.found.session for hit in hits if isinstance(hit.found, Passage)})
     why_not = [_why_not(hit, eligibility, eligible, elsewhere) for hit in hits]
     if named and named.is_closed:
         return _stated(db, named, hits, why_not, eligible)
@@ -188,17 +187,6 @@ def _why_repeated(item: BlockItem, chosen: Sequence[BlockItem]) -> str:
     text = item.excerpt or item.memory.title
     is_repeated = any(overlap(text, f"{other.memory.title}\n{other.excerpt}") >= _MOSTLY for other in chosen)
     return REPEATED if is_repeated else ""
-
-
-def _elsewhere(db: sqlite3.Connection, request: ContextRequest, ids: Collection[str]) -> dict[str, str]:
-    """Return the sessions whose raw text does not hold in this checkout, each with the reason."""
-    gone = without_code(db, request, list(ids))
-    excluded = dict.fromkeys(gone, GONE)
-    for session in filter(None, (sessions.find(db, id_) for id_ in ids)):
-        is_of_another = session.branch not in ("", request.location.branch)
-        if is_of_another and is_hidden(session.branch, session.last_event_at, request.checkout.hidden):
-            excluded[session.id] = UNMERGED
-    return excluded
 
 
 def _why_not(hit: Hit, eligibility: Eligibility, eligible: Collection[str], elsewhere: Mapping[str, str]) -> str:
