@@ -2,7 +2,8 @@
 session that the hook names."""
 
 import json
-from datetime import datetime
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 
@@ -17,14 +18,15 @@ from tests.support.running import spool_name
 STOP_S = 8
 
 
-def stop_line(second: int) -> Json:
-    data = {"sessionId": "p1", "stopReason": "end_turn", "timestamp": made.millis(second)}
+def stop_line(second: int, at_ms: int = 0) -> Json:
+    data = {"sessionId": "p1", "stopReason": "end_turn", "timestamp": at_ms or made.millis(second)}
     return made.copilot_line(second, "hook.start", hookType="agentStop", input=data)
 
 
-def stopped(log: Path, second: int = STOP_S) -> object:
+def stopped(log: Path, second: int = STOP_S, at: str = "") -> object:
     """The closing message of the event that a stop at a second becomes."""
-    payload: Json = {"session_id": "p1", "timestamp": made.stamp(second), "cwd": made.CWD, "stop_reason": "end_turn"}
+    stamp = at or made.stamp(second)
+    payload: Json = {"session_id": "p1", "timestamp": stamp, "cwd": made.CWD, "stop_reason": "end_turn"}
     (event,) = adapted(spool_name("Stop_copilot"), {**payload, "transcript_path": str(log)})
     return event.get("last_assistant_message")
 
@@ -35,11 +37,20 @@ def test_the_closing_message_is_read_from_the_log(tmp_path: Path) -> None:
 
 
 def test_a_log_that_is_written_a_moment_later_is_awaited(tmp_path: Path) -> None:
-    log = tmp_path / "events.jsonl"
-    writer = Thread(target=made.write_lines, args=(log, [*made.copilot_session(), stop_line(STOP_S)]))
+    log, stop = tmp_path / "events.jsonl", datetime.now(UTC)
+    at_ms = round(stop.timestamp() * 1000)
+    writer = Thread(target=made.write_lines, args=(log, [*made.copilot_session(), stop_line(STOP_S, at_ms)]))
     writer.start()
-    assert stopped(log) == made.SAID
+    assert stopped(log, at=stop.isoformat()) == made.SAID
     writer.join()
+
+
+@pytest.mark.parametrize("at", [made.stamp(STOP_S), "2999-01-01T00:00:00.000Z"])
+def test_the_log_of_a_stop_that_has_waited_long_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it waited"))
+    assert stopped(tmp_path / "events.jsonl", at=at) is None
 
 
 def test_the_message_of_an_earlier_turn_closes_no_later_one(tmp_path: Path) -> None:

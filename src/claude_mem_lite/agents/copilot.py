@@ -16,12 +16,15 @@ from claude_mem_lite.models import JsonObject, text
 
 TRIGGERS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 _MAX_WAIT_S = 1.0
-"""The log was there within 0.15 s, on a busy machine: Copilot collects its lines before it writes them."""
+"""Wait after the stop. The log was there within 0.15 s, on a busy machine: Copilot collects its lines before it writes
+them. A stop that is older has waited in the spool: then the log is there, or will never be."""
 _WAIT_STEP_S = 0.02
 _EXIT = lazy(r"\n?<[^<>\n]{1,80} with exit code (\d{1,9})>\s*\Z")
 _PATHS = ("path", "file_path", "filePath")
 _OF_SUBAGENT = {"SessionStart": "SubagentStart", "UserPromptSubmit": "SubagentPrompt", "Stop": "SubagentEnd"}
-"""Names that no step takes for an event of the session; SubagentStop follows."""
+"""Names that no step takes for an event of the session. SubagentStop follows; other events get names alike."""
+_KEPT = ("PostToolUse", "PostToolUseFailure", "SubagentStop")
+"""Events of a sub-agent that count as the session's."""
 _SAME = {
     "bash": "Bash",
     "create": "Write",
@@ -53,13 +56,12 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
     """Return a Copilot CLI payload in Claude Code's form."""
     # A sub-agent reports as a session of its own, with a model's words as its prompt.
     parent = text(payload.get("parent_agent_id"))
-    adapted = {
-        **payload,
-        "hook_event_name": _OF_SUBAGENT.get(event, event) if parent else event,
-        "session_id": parent or payload_builders.first_text(payload, "session_id", "sessionId"),
-    }
-    if parent and event in _OF_SUBAGENT:
-        return (adapted,)
+    session = payload_builders.first_text(payload, "session_id", "sessionId")
+    adapted = {**payload, "hook_event_name": event, "session_id": parent or session}
+    if parent:
+        adapted["agent_id"] = text(payload.get("agent_id")) or session
+    if parent and event not in _KEPT:
+        return ({**adapted, "hook_event_name": _OF_SUBAGENT.get(event, f"Subagent{event}")},)
     if event == "SessionStart" and text(payload.get("source")) == "new":
         adapted["source"] = "startup"
     elif event == "Stop" and (said := _closing_message(payload)):
@@ -111,7 +113,7 @@ def _closing_message(payload: JsonObject) -> str:
     path, stop = text(payload.get("transcript_path")), _milliseconds(text(payload.get("timestamp")))
     if not stop or not os.path.isdir(os.path.dirname(path)):
         return ""
-    until = time.monotonic() + _MAX_WAIT_S
+    until = time.monotonic() + _MAX_WAIT_S - abs(time.time() - stop / 1000)
     while (said := _said_before(stop, last_lines(path))) is None:
         if time.monotonic() > until:
             return ""
