@@ -333,7 +333,8 @@ def test_in_what_was_set_aside_only_what_was_put_there_goes(home: Home) -> None:
 
 
 def test_among_what_was_rendered_only_our_names_are_deleted(home: Home) -> None:
-    ours = [home.rendered_for("/somewhere"), home.rendered_for("/elsewhere").with_suffix(".new")]
+    elsewhere = home.rendered_for("/elsewhere")
+    ours = [home.rendered_for("/somewhere"), *(elsewhere.with_suffix(suffix) for suffix in (".new", ".tmp"))]
     theirs = [home.rendered / name for name in ("letter.txt", "deadbeef.txt", "DEADBEEF", "0123456789")]
     for path in (*ours, *theirs):
         path.write_text("x")

@@ -21,14 +21,16 @@ def filled(home: Home) -> Home:
     home.api_key.write_text("sk-none")
     for path in (home.team_address, home.team_admin_address, home.team_key):
         write_secret(path, "a secret")
-    (home.root / "team-url.new").write_text("a secret")
+    for unfinished in ("team-url.new", ".team-url.0123456789abcdef"):
+        (home.root / unfinished).write_text("a secret")
     aside = home.root / "damaged-20260101T000000Z-2"
     aside.mkdir()
     (aside / "memory.db-wal").write_text("x")
     file_swap.new_file(home.memory_db).write_text("x")
     (home.root / "replacing.json.new").write_text("x")
     (home.root / "ui-4711.html").write_text("x")
-    home.rendered_for("/home/dev").write_text("x")
+    for suffix in ("", ".new", ".tmp"):
+        home.rendered_for("/home/dev").with_suffix(suffix).write_text("x")
     with closing(sqlite3.connect(aside / home.memory_db.name)) as db:
         migrate(db, MEMORY_MIGRATIONS, datetime(2026, 1, 1, tzinfo=UTC))
     backup_files.make(aside / home.memory_db.name, home.backups, datetime(2026, 1, 1, tzinfo=UTC))

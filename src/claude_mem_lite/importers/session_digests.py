@@ -31,7 +31,9 @@ class SessionDigests:
         self._previous = ""
         """Last closing message of the agent."""
         self._failed: deque[bool] = deque(maxlen=_TURNS_BEFORE)
-        """Last turns: True if a command failed, which the worker may find still open."""
+        """Last turns: True if a command failed, which the worker may find still open.
+
+        False also for turns that were not read."""
 
     def follow(self, turn: JsonObject) -> None:
         """Read the closing message of a turn that comes as rows of the inbox."""

@@ -63,12 +63,14 @@ _QUARANTINE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")
 """Folders in which a replaced database is kept."""
 _UNFINISHED = re.compile(rf"(.+)\.new{_LOG}")
 """Unfinished files of a killed program."""
+_UNFINISHED_SECRET = re.compile(r"\.(team-[a-z-]+)\.[0-9a-f]{16}")
+"""Unfinished file of an earlier version, with a password or a key of a team; as `.tmp` among the rendered contexts."""
 _LINK_TO_PAGE = re.compile(r"ui-\d+\.html")
 """File that a killed `ui` leaves."""
 _OWN_NAMES_IN = {
     "backups": re.compile(rf"memory-\d{{8}}T\d{{6}}Z-\d{{12,}}\.db{_LOG}|\.making-\d+{_LOG}"),
     "pauses": re.compile(r"\d{20}(?:-[0-9a-f]{8})?"),
-    "rendered": re.compile(r"[0-9a-f]{8}(?:\.new)?"),
+    "rendered": re.compile(r"[0-9a-f]{8}(?:\.new|\.tmp)?"),
 }
 """Names of this package in folders in which the user may put files, such as a backup of their own."""
 _QUARANTINED = re.compile(rf"(?:inbox|memory)\.db{_LOG}")
@@ -76,7 +78,7 @@ _QUARANTINED = re.compile(rf"(?:inbox|memory)\.db{_LOG}")
 
 def is_own_name(name: str) -> bool:
     """Return whether a name in the home belongs to this package."""
-    unfinished = _UNFINISHED.fullmatch(name)
+    unfinished = _UNFINISHED.fullmatch(name) or _UNFINISHED_SECRET.fullmatch(name)
     is_generated = _QUARANTINE.fullmatch(name) or _LINK_TO_PAGE.fullmatch(name)
     return name in _OWN_NAMES or bool(unfinished and unfinished[1] in _OWN_NAMES) or bool(is_generated)
 

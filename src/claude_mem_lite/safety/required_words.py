@@ -51,7 +51,8 @@ def _first(items: list[tuple[Any, Any]]) -> Words | None:
         if name == "BRANCH":
             return _union(_first([*alternative, *items[at + 1 :]]) for alternative in value[1])
         if name in ("MAX_REPEAT", "MIN_REPEAT"):
-            once = _first([*value[2], *items[at + 1 :]])
+            # After a part that occurs again, more of it may follow, not the items after it.
+            once = _first([*value[2], *(items[at + 1 :] if value[1] == 1 else ())])
             return once if value[0] else _union((once, _first(items[at + 1 :])))
         return None
     return None

@@ -28,7 +28,7 @@ from claude_mem_lite.store.projects.lookup import locate
 from claude_mem_lite.store.projects.rows import project_folders as folders_of_project
 
 _MAX_FOLDERS = 20
-_NAME = re.compile(r"[0-9a-f]{8}(?:\.new)?")
+_NAME = re.compile(r"[0-9a-f]{8}(?:\.new|\.tmp)?")  # .tmp: unfinished, of a killed worker of an earlier version
 Connect = Callable[[], sqlite3.Connection]
 See = Callable[[sqlite3.Connection, Location, CpuBudget], Checkout]
 log = logging.getLogger(__name__)
