@@ -64,6 +64,21 @@ def folders_of(agent: str, environment: Mapping[str, str]) -> list[Path]:
     return own_folders(environment)
 
 
+def stored_files(agent: str, root: Path, problems: list[TranscriptProblem]) -> Iterator[Path]:
+    """Yield the files of sessions below an agent's own folder, by their names alone."""
+    belongs: dict[str, Callable[[Path], bool]] = {
+        CLAUDE_CODE: lambda file: file.name.endswith(SUFFIXES),
+        codex_rollout.AGENT: lambda file: file.name.endswith(SUFFIXES),
+        copilot_log.AGENT: lambda file: file.name.endswith(".jsonl"),
+        gemini_chat.AGENT: lambda file: "chats" in file.parts and file.suffix in (".json", ".jsonl"),
+        opencode_session.AGENT: _is_document,
+    }
+    if agent == opencode_session.AGENT:  # its other folders hold copies of whole repositories
+        yield from (file for file in root.glob("*") if opencode_session.is_database(file))
+        root = root / "storage" / "session"
+    yield from filter(belongs[agent], files_below(root, problems))
+
+
 def discover(
     paths: Sequence[Path], agents: Sequence[str], environment: Mapping[str, str], problems: list[TranscriptProblem]
 ) -> Discovery:
@@ -77,7 +92,7 @@ def discover(
         claude = find_transcripts(own_folders(environment), problems) if CLAUDE_CODE in agents else []
         others = [agent for agent in agents if agent != CLAUDE_CODE]
         roots = [(agent, root) for agent in others for root in folders_of(agent, environment)]
-        files = [file for agent, root in roots for file in _stored(agent, root, problems)]
+        files = [file for agent, root in roots for file in sorted(stored_files(agent, root, problems))]
     for transcript in claude:
         session = _session_of(transcript.path) if paths else None
         if session:
@@ -155,17 +170,3 @@ def _documents(path: Path) -> Iterator[Path]:
 def _is_document(file: Path) -> bool:
     is_json = file.suffix == ".json" and file.name.startswith(("session-", "ses_"))
     return is_json or opencode_session.is_database(file)
-
-
-def _stored(agent: str, root: Path, problems: list[TranscriptProblem]) -> Iterator[Path]:
-    """Yield the files of sessions below an agent's own folder."""
-    belongs: dict[str, Callable[[Path], bool]] = {
-        codex_rollout.AGENT: lambda file: file.name.endswith(SUFFIXES),
-        copilot_log.AGENT: lambda file: file.name.endswith(".jsonl"),
-        gemini_chat.AGENT: lambda file: "chats" in file.parts and file.suffix in (".json", ".jsonl"),
-        opencode_session.AGENT: _is_document,
-    }
-    if agent == opencode_session.AGENT:  # its other folders hold copies of whole repositories
-        yield from sorted(file for file in root.glob("*") if opencode_session.is_database(file))
-        root = root / "storage" / "session"
-    yield from sorted(file for file in files_below(root, problems) if belongs[agent](file))

@@ -10,7 +10,7 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.output import plain
 from claude_mem_lite.cli.transfer.import_transcripts import import_sessions
 from claude_mem_lite.cli.transfer.transcript_report import LABELS, TranscriptReport
-from claude_mem_lite.importers.discovery import AGENTS, discover, folders_of
+from claude_mem_lite.importers.discovery import AGENTS, discover, folders_of, stored_files
 from claude_mem_lite.importers.transcripts import FolderMap, Transcript
 from claude_mem_lite.install.targets import Target
 from claude_mem_lite.text import counted
@@ -19,7 +19,6 @@ _VARIABLES = {CLAUDE_CODE: "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "copilot"
 
 _NAMES = [LABELS[agent] for agent in AGENTS]
 _NONE = f"No earlier sessions of {', '.join(_NAMES[:-1])} or {_NAMES[-1]} were found."
-_SUFFIXES = (".jsonl", ".gz", ".json", ".db")
 
 
 def find_past(target: Target) -> list[Transcript]:
@@ -62,11 +61,11 @@ def count_past(found: Sequence[Transcript], environment: Mapping[str, str]) -> l
 
 def agents_with_past(environment: Mapping[str, str]) -> list[str]:
     """Return the names of the agents that seem to have sessions, by the names of files alone."""
-    return [LABELS[agent] for agent in AGENTS if any(map(_has_files, folders_of(agent, environment)))]
+    return [LABELS[agent] for agent in AGENTS if _has_sessions(agent, environment)]
 
 
-def _has_files(folder: Path) -> bool:
-    return any(path.suffix in _SUFFIXES for path in folder.rglob("*"))
+def _has_sessions(agent: str, environment: Mapping[str, str]) -> bool:
+    return any(True for folder in folders_of(agent, environment) for _ in stored_files(agent, folder, []))
 
 
 def _where(agent: str, environment: Mapping[str, str]) -> str:
