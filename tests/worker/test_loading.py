@@ -3,18 +3,26 @@
 answer, and has loaded soon after."""
 
 import importlib
+import json
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.config import Config
+from claude_mem_lite.db.connection import open_for_writing
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
+from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.answers.session_start import start_context
 from claude_mem_lite.worker.composition import open_loop
+from claude_mem_lite.worker.event_intake import Intake
 from claude_mem_lite.worker.loading import LATE
 from tests.support.fakes import FakeEmbedder
 from tests.support.patience import PATIENT
@@ -26,6 +34,7 @@ from tests.support.running import (
     payload,
     running_loop,
     spool_name,
+    turn,
     wait_until,
 )
 from tests.worker.conftest import SetClock
@@ -192,6 +201,29 @@ def test_the_first_answer_waits_for_the_end_of_a_session_before(home: Home, cloc
         loop.make_way_if_idle()
         (home.spool_new / before).unlink()
         assert loop.services.passes.is_behind(name)  # until the pass that has begun
+
+
+def test_the_first_answer_has_the_turn_that_a_killed_worker_left_in_the_inbox(
+    home: Home, clock: SetClock, project: str
+) -> None:
+    for event in turn("s-before", "From now on always use pnpm, not npm.", cwd=project):
+        leave(home, event)
+    with closing(open_for_writing(home.inbox_db)) as db:
+        migrate(db, INBOX_MIGRATIONS, clock())
+        assert Intake(home, Queue(db), clock, lambda: True).take_in(Config())
+    with open_loop(home, clock, embedder=FakeEmbedder(), limits=PATIENT) as loop:
+        start = payload("SessionStart", source="startup", cwd=project)
+        name = leave(home, start, name=spool_name("SessionStart", time.time_ns()))
+        loop.make_way_if_idle()
+        jobs = threading.Thread(target=loop.run)
+        jobs.start()
+        try:
+            answer = start_context(loop.services, name, json.dumps(start).encode())
+        finally:
+            loop.services.shutdown.stop()
+            jobs.join()
+    assert answer is not None
+    assert b"pnpm" in answer
 
 
 @pytest.mark.parametrize("text", ["experiment = 0.5\n", "no = "])
