@@ -11,9 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from claude_mem_lite.cli.transfer.import_transcripts import BATCH_BYTES, TranscriptImport
+from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport
+from claude_mem_lite.importers.transcripts import FolderMap, Transcript, find_transcripts
 from claude_mem_lite.paths import Home
 from tests.support.fake_worker import fake_worker
 from tests.support.fake_worker import run as run_here
@@ -350,6 +354,36 @@ def test_known_turns_are_not_sent(home: Home, tmp_path: Path, capsys: pytest.Cap
         run_here("import", "transcripts", str(tmp_path / "t"))
         assert [one.path for one in worker.seen[asked:]] == ["/api/health", "/api/import/known"]
     assert "2 turns were there already." in capsys.readouterr().out
+
+
+class Followed(list[Transcript]):
+    """Transcripts that tell when all of them were read."""
+
+    def __init__(self, transcripts: Sequence[Transcript]) -> None:
+        super().__init__(transcripts)
+        self.are_read = Event()
+
+    def __iter__(self) -> Iterator[Transcript]:
+        yield from super().__iter__()
+        self.are_read.set()
+
+
+def test_turns_that_are_read_while_the_worker_is_at_work_come_with_digests(home: Home, tmp_path: Path) -> None:
+    session = PastSession("s1")
+    for name in ("one", "two", "three"):  # a batch each
+        session.prompt(f"{name} {'x' * BATCH_BYTES}").says(f"Done with {name}.")
+    found = Followed(find_transcripts([session.write(tmp_path)]))
+
+    def wait_for_reader(_: int) -> None:
+        assert found.are_read.wait(WAIT_S)
+
+    with fake_worker(home) as worker:
+        worker.answer("POST /api/import/known", {"known": [], "excluded": [], **NOT_PAUSED})
+        worker.answer("POST /api/import", {"turns": 1, "memories": 1, "ended": 0, "unsure_lessons": 0})
+        TranscriptImport(TranscriptReport(), FolderMap({}), wait_for_reader, also_paused=False).run(found)
+        sent: Json = [one.body for one in worker.seen if one.path == "/api/import"]
+    assert [len(body["turns"]) for body in sent] == [1, 1, 1]
+    assert set(sent[2]["turns"][0]["ahead"]) == {"key", "digest"}
 
 
 def test_a_path_that_the_user_may_not_use_is_named_and_another_is_asked_for(
