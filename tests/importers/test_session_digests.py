@@ -42,11 +42,16 @@ def test_no_digest_follows_a_turn_with_a_failed_command(tmp_path: Path) -> None:
 
 def test_a_digest_is_taken_for_a_turn_of_the_same_content_alone() -> None:
     kept = TurnDigest(drafts=(), log="made elsewhere")
-    known_digests.keep(key_of(TURN), kept)
-    try:
+    with known_digests.kept({key_of(TURN): kept}):
         assert digest_of(TURN) is kept
         other = turn("run the tests", bash("pytest", "3 passed"))
         assert digest_of(other) == fold(other)
-    finally:
-        known_digests.clear()
     assert digest_of(TURN) == fold(TURN)
+
+
+def test_the_end_of_a_request_leaves_the_digests_of_another() -> None:
+    kept, other = TurnDigest(drafts=(), log="made elsewhere"), turn("run the tests", bash("pytest", "3 passed"))
+    with known_digests.kept({key_of(TURN): kept}):
+        with known_digests.kept({key_of(other): kept}):
+            assert digest_of(other) is kept
+        assert digest_of(TURN) is kept

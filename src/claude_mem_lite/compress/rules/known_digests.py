@@ -3,6 +3,8 @@
 The command that imports transcripts makes digests while the worker stores the turns before. A digest that is missing
 here is made again, with the same result: rules read nothing but the turn."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 
 from claude_mem_lite.compress.rules.turn import fold
@@ -18,14 +20,16 @@ def key_of(turn: Turn) -> str:
     return blake2b(repr(read).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def keep(key: str, digest: TurnDigest) -> None:
-    """Keep a digest until `clear`."""
-    _digests[key] = digest
-
-
-def clear() -> None:
-    """Forget all digests, when the turns of a request are stored."""
-    _digests.clear()
+@contextmanager
+def kept(digests: Mapping[str, TurnDigest]) -> Iterator[None]:
+    """Keep digests until the turns of a request are stored. Requests of two imports may overlap: each forgets its
+    own."""
+    _digests.update(digests)
+    try:
+        yield
+    finally:
+        for key in digests:
+            _digests.pop(key, None)
 
 
 def digest_of(turn: Turn) -> TurnDigest:

@@ -137,15 +137,10 @@ def take_in(given: Import, services: Running) -> ImportedTurns:
 
 def _store(services: Services, given: Import, arrivals: Sequence[Arrival]) -> None:
     """Store events and wait until they are processed, with the digests that came with them."""
-    try:
-        for turn in given.turns:
-            if turn.ahead is not None:
-                known_digests.keep(turn.ahead.key, turn.ahead.digest)
+    with known_digests.kept({turn.ahead.key: turn.ahead.digest for turn in given.turns if turn.ahead is not None}):
         added = services.writes.execute_queue_write(lambda queue: queue.add(arrivals, services.clock().timestamp()))
         _settle(services)
         added.result()
-    finally:
-        known_digests.clear()
 
 
 def of_pauses(marks: Sequence[TurnMark], services: Services) -> PausedTurns:
