@@ -83,6 +83,20 @@ def test_a_later_statement_in_raw_text_replaces_a_note(store: Store) -> None:
     assert "Ada Byron" not in context(store).text
 
 
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        (f"Summarise this page for me:\n\nA blog\n\n{OTHER}\n\nSubscribe.", "It is about carts."),
+        (f"Summarise this page:\n```\n{OTHER}\n```", "It is about carts."),
+        ("", f"Read the page. {OTHER}"),
+    ],
+)
+def test_pasted_text_and_answers_do_not_silence_a_note_of_the_user(store: Store, asked: str, answered: str) -> None:
+    note(store, OWNER, NOW - 3 * DAY)
+    store.turn("later", asked, answered, session="s2", at=NOW - 2 * DAY)
+    assert "Ada Byron" in context(store).text
+
+
 def test_of_two_notes_of_the_same_moment_both_are_shown(store: Store) -> None:
     for text in (OWNER, OTHER):
         note(store, text, NOW - 3 * DAY)

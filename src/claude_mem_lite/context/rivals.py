@@ -25,7 +25,7 @@ from claude_mem_lite.models import OUTSIDE_ORIGINS, REPLACEABLE_KINDS, Kind, Mem
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.index import fts, passages
-from claude_mem_lite.text import index_text, share, stems
+from claude_mem_lite.text import index_text, one_line, share, stems
 from claude_mem_lite.values import frozen
 
 CONTESTED = "contradicted by a statement that no line has"
@@ -145,7 +145,7 @@ class _Rivals:
             elif one.assertion.repeats(own.assertion):
                 agreeing.append(one)
         is_of_user = isinstance(own.document, Memory) and own.is_users
-        rivals = [one for one in rivals if _may_differ(one, own, value) and (one.is_users or not is_of_user)]
+        rivals = [one for one in rivals if _may_differ(one, own, value) and (not is_of_user or _is_typed(one))]
         holding = self._holding([*rivals, *agreeing], own) if rivals else ()
         rivals = [one for one in rivals if one.document.id in holding]
         return (rivals, [one for one in agreeing if one.document.id in holding]) if rivals else None
@@ -199,6 +199,15 @@ def _may_differ(one: _Stated, other: _Stated, value: Mark) -> bool:
     """Return whether two documents may have two values of the same: rules hold beside each other."""
     kinds = {each.document.kind for each in (one, other) if isinstance(each.document, Memory)}
     return value.is_number or kinds.isdisjoint(_MANY_AT_A_TIME)
+
+
+def _is_typed(stated: _Stated) -> bool:
+    """Return whether a statement is the user's own: of a prompt the first paragraph, because pages and logs are pasted
+    below it."""
+    if not stated.is_users or isinstance(stated.document, Memory):
+        return stated.is_users
+    first = stated.document.asked.strip().partition("\n\n")[0]
+    return "```" not in first and stated.assertion.text in one_line(first)
 
 
 def _is_outside(document: Memory | Passage) -> bool:

@@ -60,4 +60,4 @@ def texts_of(document: Memory | Passage) -> list[tuple[str, bool]]:
     if isinstance(document, Memory):
         is_users = document.origin == "user"
         return [("\n".join((document.title, document.summary, *document.facts, document.detail)), is_users)]
-    return [(document.asked or document.title, True), (document.answered or document.text, False)]
+    return [(document.asked or document.title, bool(document.asked)), (document.answered or document.text, False)]
