@@ -9,7 +9,7 @@ from struct import iter_unpack
 
 from claude_mem_lite.embed.plain_table import PlainTable
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.vector_index import MIN_CHECKED, VectorIndex, by_nearness, scopes_of
+from claude_mem_lite.search.vector_index import MIN_CHECKED, VectorIndex, by_nearness, fitting, scopes_of
 from claude_mem_lite.search_values import Filters
 from claude_mem_lite.store.index import vectors
 from claude_mem_lite.store.index.vectors import DIMENSIONS
@@ -38,7 +38,8 @@ class PlainIndex(VectorIndex):
         hits: list[tuple[int, float]] = []
         size = max(2 * limit, MIN_CHECKED)
         while left and len(hits) < limit:
-            hits += self.first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
+            admitted = fitting(db, filters, left[:size])  # first: a cosine takes longer than the filters
+            hits += sorted(self.cosines(db, vector, list(admitted)).items(), key=by_nearness)[:limit]
             left, size = left[size:], 3 * size
         return sorted(hits, key=by_nearness)[:limit]
 

@@ -63,8 +63,8 @@ class VectorIndex:
         hits: list[tuple[int, float]] = []
         while near and len(hits) < limit:
             size = limit + _SPARE_ROWS
-            fitting = _fitting(db, filters, [document for document, _ in near[:size]])
-            hits += [pair for pair in near[:size] if pair[0] in fitting]
+            admitted = fitting(db, filters, [document for document, _ in near[:size]])
+            hits += [pair for pair in near[:size] if pair[0] in admitted]
             near = near[size:]
         return hits
 
@@ -131,13 +131,13 @@ def by_nearness(hit: tuple[int, float]) -> tuple[float, int]:
     return -hit[1], -hit[0]
 
 
-def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]) -> set[int]:
+def fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]) -> set[int]:
     """Return the candidates that match all filters."""
     of_memories, of_passages = vectors.apart(candidates)
-    fitting = {vectors.of_memory(seq) for seq in filter_tokens.matching(db, filters, of_memories)}
+    found = {vectors.of_memory(seq) for seq in filter_tokens.matching(db, filters, of_memories)}
     if of_passages:
-        fitting |= {vectors.of_passage(seq) for seq in filter_tokens.matching_passages(db, filters, of_passages)}
-    return fitting
+        found |= {vectors.of_passage(seq) for seq in filter_tokens.matching_passages(db, filters, of_passages)}
+    return found
 
 
 @contextmanager
