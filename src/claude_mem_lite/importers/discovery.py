@@ -24,7 +24,8 @@ from claude_mem_lite.importers.transcripts import (
 from claude_mem_lite.values import frozen
 
 AGENTS = (CLAUDE_CODE, *IMPORTED)
-IMPORTABLE = (*SUFFIXES, ".json", "opencode.db")
+IMPORTABLE = (*SUFFIXES, ".json", "opencode*.db")
+"""Endings of files that can be imported, for messages."""
 OTHER_FORMAT, NO_TURNS, OTHER_AGENT = "in another format", "without turns", "of an agent that --agent leaves out"
 
 
@@ -43,6 +44,11 @@ class Discovery:
 
     transcripts: list[Transcript] = field(default_factory=list)
     unused: list[UnusedFile] = field(default_factory=list)
+
+
+def is_importable(name: str) -> bool:
+    """Return whether a file may hold sessions, by its name."""
+    return name.endswith((*SUFFIXES, ".json")) or opencode_session.is_database(Path(name))
 
 
 def folders_of(agent: str, environment: Mapping[str, str]) -> list[Path]:

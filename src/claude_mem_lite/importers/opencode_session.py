@@ -5,12 +5,12 @@ No hooks of ours run in it, so its tools are converted here."""
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from claude_mem_lite.agents import payload_builders
+from claude_mem_lite.importers import opencode_db
 from claude_mem_lite.importers.agent_session import OF_SUBAGENT, AgentSession, AgentStep, captured, epoch_ns
-from claude_mem_lite.importers.jsonl_reader import TranscriptProblem, is_deep, open_plain, read_object
+from claude_mem_lite.importers.jsonl_reader import TranscriptProblem, is_deep, read_object
 from claude_mem_lite.importers.transcript_entries import without_injected, word
 from claude_mem_lite.importers.transcripts import size_of
 from claude_mem_lite.models import JsonObject, JsonValue, text
@@ -43,11 +43,10 @@ def head(line: JsonObject) -> AgentSession:
 
 def sessions_in(database: Path) -> list[AgentSession]:
     """Return the sessions of a database; OSError or sqlite3.Error if it cannot be read."""
-    with closing(_open(database)) as db:
-        rows = db.execute(
-            "select id, directory, parent_id, time_created from session order by time_created limit :limit",
-            {"limit": _MAX_SESSIONS},
-        ).fetchall()
+    with opencode_db.opened(database) as db:
+        rows = db.rows(
+            "select id, directory, parent_id, time_created from session order by time_created limit ?", _MAX_SESSIONS
+        )
     return [
         AgentSession(
             AGENT,
@@ -63,13 +62,10 @@ def sessions_in(database: Path) -> list[AgentSession]:
 def stored_messages(database: Path, session: str, problems: list[TranscriptProblem]) -> Iterator[JsonObject]:
     """Yield the messages of a session in a database, each with its parts."""
     try:
-        with closing(_open(database)) as db:
-            messages = db.execute(
-                "select id, data from message where session_id = :session order by time_created, id",
-                {"session": session},
-            ).fetchall()
+        with opencode_db.opened(database) as db:
+            messages = db.rows("select id, data from message where session_id = ? order by time_created, id", session)
             for id_, data in messages:
-                parts = db.execute("select id, data from part where message_id = :id order by id", {"id": id_})
+                parts = db.rows("select id, data from part where message_id = ? order by id", id_)
                 read = [{**_object(written), "id": part} for part, written in parts]
                 yield {"info": {**_object(data), "id": id_}, "parts": read}
     except (OSError, sqlite3.Error) as error:
@@ -182,8 +178,3 @@ def _files(folder: Path, problems: list[TranscriptProblem]) -> list[Path]:
 def _object(written: JsonValue) -> JsonObject:
     found = payload_builders.fields(written)
     return {} if is_deep(found) else found
-
-
-def _open(database: Path) -> sqlite3.Connection:
-    open_plain(database).close()
-    return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)

@@ -52,6 +52,11 @@ def test_files_and_reasons_are_counted_and_listed(machine: Machine, folder: Path
     assert f"  {folder / 'codex' / 'rollout-c1.jsonl'}: already known" in told
 
 
+def test_a_database_of_opencode_with_the_name_of_a_channel_can_be_named(machine: Machine, tmp_path: Path) -> None:
+    database = made.opencode_database(tmp_path)
+    assert report(machine, database.rename(database.with_name("opencode-dev.db")))["turns"] == 1
+
+
 def test_an_agent_limits_the_import(machine: Machine, folder: Path) -> None:
     told = report(machine, folder, "--agent", "codex", "--agent", "gemini")
     assert told["files"] == {"codex": 1, "gemini": 1}

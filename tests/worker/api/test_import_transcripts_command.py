@@ -274,7 +274,7 @@ def test_where_there_are_no_transcripts_it_says_where_it_looked(unserved: Machin
     assert "PATH" in told
     assert "CLAUDE_CONFIG_DIR" in told
     assert run(unserved, tmp_path).stdout.startswith(
-        f"There are no transcripts (.jsonl, .jsonl.gz, .json, opencode.db) in {tmp_path}. "
+        f"There are no transcripts (.jsonl, .jsonl.gz, .json, opencode*.db) in {tmp_path}. "
     )
     assert report(unserved, tmp_path)["turns"] == 0
 

@@ -38,6 +38,7 @@ from claude_mem_lite.importers.discovery import (
     UnusedFile,
     discover,
     folders_of,
+    is_importable,
     why_empty,
 )
 from claude_mem_lite.importers.session_digests import SessionDigests
@@ -61,7 +62,7 @@ class ImportGroup(HelpfulGroup):
             return f", did you mean import transcripts {named}?"
         if name.endswith(".db"):
             return f", did you mean import claude-mem {named}?"
-        if os.path.exists(name) or name.endswith(IMPORTABLE):
+        if os.path.exists(name) or is_importable(name):
             return f", did you mean import jsonl {named} (memories) or import transcripts {named} (sessions)?"
         return super()._nearest(ctx, name)
 
@@ -90,7 +91,7 @@ import_.add_command(claude_mem)
 def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...]) -> tuple[Path, ...]:
     for path in given:
         require_there(path)
-        if not path.is_dir() and not path.name.endswith(IMPORTABLE):
+        if not path.is_dir() and not is_importable(path.name):
             raise click.BadParameter(f"{path} is no transcript: transcripts end in {', '.join(IMPORTABLE)}")
     return given
 
@@ -121,9 +122,10 @@ def transcripts(
 
     Reads the sessions that Claude Code, Codex CLI, Copilot CLI, Gemini CLI and OpenCode have stored on this machine and
     processes them as if hooks had reported them: without secrets, without private passages, and by rules, never by a
-    model. A PATH is a transcript (.jsonl, .jsonl.gz, .json, or opencode.db) or a folder of transcripts; without PATH,
-    the agents' own folders. A session that hooks have reported is not stored twice. The transcripts do not change. For
-    every file that was not used the report has the reason. Turns of excluded folders are left out. Turns from a time
+    model. A PATH is a transcript (.jsonl, .jsonl.gz, .json, or opencode*.db) or a folder of transcripts; without
+    PATH, the agents' own folders. A session that hooks have reported is not stored twice. The transcripts do not
+    change; beside a log opencode.db-wal without its index, SQLite makes the index. For every file that was not used
+    the report has the reason. Turns of excluded folders are left out. Turns from a time
     when memory was off, or their folder was excluded, are left out too, unless you name their files and give
     --also-paused.
 
