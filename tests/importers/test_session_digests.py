@@ -40,6 +40,10 @@ def test_no_digest_follows_a_turn_with_a_failed_command(tmp_path: Path) -> None:
     assert second is None
 
 
+def test_a_digest_of_another_version_has_another_key() -> None:
+    assert key_of(TURN) != key_of(TURN, "0.0.1")
+
+
 def test_a_digest_is_taken_for_a_turn_of_the_same_content_alone() -> None:
     kept = TurnDigest(drafts=(), log="made elsewhere")
     with known_digests.kept({key_of(TURN): kept}):

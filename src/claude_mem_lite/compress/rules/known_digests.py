@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 
+from claude_mem_lite import __version__
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import Turn
 from claude_mem_lite.turn_digest import TurnDigest
@@ -14,9 +15,9 @@ from claude_mem_lite.turn_digest import TurnDigest
 _digests: dict[str, TurnDigest] = {}
 
 
-def key_of(turn: Turn) -> str:
-    """Return a hash of all that the digest of a turn depends on."""
-    read = (turn.prompt, turn.previous_message, turn.events, turn.earlier)
+def key_of(turn: Turn, version: str = __version__) -> str:
+    """Return a hash of all that the digest of a turn depends on, the version of the rules included."""
+    read = (version, turn.prompt, turn.previous_message, turn.events, turn.earlier)
     return blake2b(repr(read).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
