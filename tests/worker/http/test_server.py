@@ -41,6 +41,8 @@ class Echo:
         if request.path == "/wait":
             self.waiting.release()
             self.go_on.wait(WAIT_S)
+        if request.path == "/broken":
+            raise ValueError("broken")
         if request.path == "/thread":
             return Response(body=threading.current_thread().name.encode())
         return Response(body=request.body or b"none")
@@ -343,6 +345,33 @@ def test_a_connection_too_many_closes_the_oldest_idle_one(tmp_path: Path) -> Non
         assert idle[2].recv(65536).endswith(b"again")
         for connection in idle:
             connection.close()
+
+
+def test_a_connection_with_half_a_request_is_not_closed_before_an_idle_one(tmp_path: Path) -> None:
+    with _running(tmp_path, max_connections=2) as running, running.connect() as half, running.connect() as idle:
+        half.sendall(b"POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\n")
+        running.now += 1
+        idle.sendall(_post("/here", b"here"))
+        assert idle.recv(65536).endswith(b"here")
+        running.now += 1
+        assert running.ask("POST", "/here", b"next") == b"next"
+        assert idle.recv(65536) == b""
+        half.sendall(b"whole")
+        assert half.recv(65536).endswith(b"whole")
+
+
+def test_a_failed_answer_closes_its_connection_and_no_other(tmp_path: Path) -> None:
+    with _running(tmp_path, max_connections=2) as running, running.connect() as kept:
+        kept.sendall(_post("/here", b"here"))
+        assert kept.recv(65536).endswith(b"here")
+        for _ in range(3):
+            running.now += 1
+            with running.connect() as failing:
+                failing.sendall(_post("/broken"))
+                assert failing.recv(65536) == b""
+        running.now += 1
+        kept.sendall(_post("/here", b"again"))
+        assert kept.recv(65536).endswith(b"again")
 
 
 def test_many_clients_that_never_end_a_request_shut_nobody_out(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ _MAX_SEND_S = 30.0
 _MAX_SILENCE_S = 60.0
 """Time after which a connection without a request under way is closed."""
 MAX_CONNECTIONS = 256
-"""Number of connections from which on each new one closes the one that has done nothing for longest."""
+"""Number of connections from which on each new one closes another: the idle one that has done nothing for longest."""
 _STOP_WAIT_S = 5.0
 log = logging.getLogger(__name__)
 
@@ -155,14 +155,15 @@ class Server:
             self._read(connection)  # most requests are there already
 
     def _make_room(self) -> None:
-        """Close the oldest connection if there are too many: clients that never finish a request, or read no answer,
-        must not shut hooks out. While all requests are being answered, new clients wait for the next tick."""
+        """Close the oldest connection if there are too many, first of those that wait for nothing: clients that never
+        finish a request, or read no answer, must not shut hooks out. While all requests are being answered, new
+        clients wait for the next tick."""
         if self._number < self._max_connections:
             return
         self._go_on_with_answered()  # those may be closed too
         closable = self._reading | self._sending
         if closable:
-            self._close(min(closable, key=lambda connection: connection.active_at))
+            self._close(min(closable, key=lambda one: (bool(one.received or one.unsent), one.active_at)))
         else:
             self._accept_later()
 
@@ -201,12 +202,19 @@ class Server:
         future.add_done_callback(self._answering.discard)
 
     def _answer(self, connection: _Connection, request: Request) -> None:
-        self._send(connection, self._app.respond(request), is_last=self._is_stopping)
-        self._answered.append(connection)
+        connection.is_last = True  # without an answer the connection is closed
+        try:
+            self._send(connection, self._app.respond(request), is_last=self._is_stopping)
+        finally:
+            self._answered.append(connection)
 
     def _answer_in_thread(self, connection: _Connection, request: Request) -> None:
-        self._answer(connection, request)
-        self._wake()
+        try:
+            self._answer(connection, request)
+        except Exception:
+            log.exception("a request was not answered")
+        finally:
+            self._wake()
 
     def _send(self, connection: _Connection, response: Response, *, is_last: bool) -> None:
         """Send a response as far as that takes no time; the reading thread sends the rest."""
