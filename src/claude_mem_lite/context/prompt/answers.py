@@ -45,12 +45,22 @@ _REQUEST = re.compile(
     r"(?i)^(?:(?:did|have)\s+you|(?:can|could|would|will|shall|do|are|may)\s+(?:you|i|we start|we begin))\b"
     r"|\bplease\b|\b(?:can|could|would|will) you\b|\bwhat do you (?:think|mean|suggest|need|want)\b"
     r"|\bhow about\b|\bwhat about\b|\bwhat if\b|^why (?:not|don'?t (?:you|we))\b|\bwhat(?:'s| is) next\b"
-    r"|\blet'?s\b|\b(?:i|we) (?:do )?(?:want|need) to\b|^should (?:i|we)\b(?!.*\b(?:was|were|did|had)\b)"
+    r"|\blet['’]s\b|(?:^|[.!?,;:\n]\s*|\b(?:and|but|so|then)\s+)lets\b"
+    r"|(?:^|[.!?,;:\n]\s*|\b(?:and|but|so|then|now)\s+)(?:i|we) (?:do )?(?:want|need) to\b"
+    r"|^should (?:i|we)\b(?!.*\b(?:was|were|did|had)\b)"
 )
-# Demonstratives point to the present talk or its files, and so does what the agent said or thinks.
+# Demonstratives that are the subject of the question, or stand alone, point to the present talk or its files.
 _PRESENT = re.compile(
-    r"(?i)\b(?:this|these)\b(?!\s+(?:app|application|codebase|machine|month|project|repo|repository|week|year)\b)"
-    r"|\bhere\b|\byou (?:just |also )?(?:mean|mentioned|propose|proposed|said|suggest|suggested|think)\b"
+    r"(?i)\b(?:is|are|was|were|does|do|did|has|have|had|can|could|may|must|should|will|would)(?:n['’]t)?\s+"
+    r"(?:this|these)\b(?!\s+(?:app|application|codebase|machine|month|project|repo|repository|week|year)\b)"
+    r"|\b(?:this|these)(?=\s*(?:[.?!,;:)]|$)|\s+(?:again|already|and|as|before|in|now|on|or|too|yet)\b)"
+    r"|(?<![\w./-])here\b(?![.-]\w)"
+)
+# So does what the agent said or thinks, unless a past time is named.
+_SAID = re.compile(r"(?i)\byou (?:just |also )?(?:mean|mention(?:ed)?|proposed?|said|say|suggest(?:ed)?|think)\b")
+_PAST_TIME = re.compile(
+    r"(?i)\byesterday\b|\bago\b|\bback (?:in|then|when)\b|\bthe other day\b"
+    r"|\b(?:last|previous) (?:[a-z]+day|month|night|quarter|release|session|spring|sprint|summer|time|week|year)\b"
 )
 _ASKED = re.compile(
     rf"(?i)(?:^|[,;:–-]\s*|\band\s+){_PREFACE}(?:in |on |at |to |for |from |since |with |by )?"
@@ -309,7 +319,7 @@ def is_question(prompt: str) -> bool:
     """Return whether a prompt asks for knowledge: a short prompt that ends with a question, requests nothing and does
     not point to the present talk."""
     question = without_opening(prompt)
-    if len(question) > MAX_LENGTH or _REQUEST.search(question) or _PRESENT.search(question):
+    if len(question) > MAX_LENGTH or _REQUEST.search(question) or _points_to_the_talk(question):
         return False
     if is_plainly_asked(prompt):
         return True
@@ -317,6 +327,11 @@ def is_question(prompt: str) -> bool:
     return question.endswith("?") and any(
         sentence.endswith("?") and _ASKED.search(sentence.lstrip()) for sentence in _SENTENCE.findall(question)
     )
+
+
+def _points_to_the_talk(question: str) -> bool:
+    is_about_words = _SAID.search(question) is not None and not _PAST_TIME.search(question)
+    return is_about_words or _PRESENT.search(question) is not None
 
 
 def is_plainly_asked(prompt: str) -> bool:
