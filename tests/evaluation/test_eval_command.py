@@ -94,6 +94,21 @@ def test_impatient_stops_leave_no_folder_and_a_partial_report(tmp_path: Path) ->
     assert project["is_partial"]
 
 
+def test_a_walk_below_nohup_survives_the_end_of_the_terminal(tmp_path: Path) -> None:
+    recorded = transcripts(tmp_path, 30)
+    with tempfile.TemporaryDirectory(prefix="e") as temporary:  # short: a socket is in it
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": temporary}
+        command = ["nohup", str(COMMAND), "eval", str(recorded), "--json"]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            walked = Path(temporary, f"claude-mem-lite-walk-{os.getuid()}-a-b-c-d-e", "home", "memory.db")
+            assert wait_until(walked.exists, Deadline.after(60))
+            running.send_signal(signal.SIGHUP)
+            printed, complained = running.communicate()
+        assert running.returncode == 0, complained
+    (project,) = json.loads(printed)["projects"]
+    assert not project["is_partial"]
+
+
 @pytest.mark.parametrize(
     "content",
     [

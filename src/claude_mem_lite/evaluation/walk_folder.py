@@ -19,18 +19,34 @@ _WORDS = "abcde"
 _LEFT_AFTER_S = 86400.0
 """Age up to which a folder is never taken for a left one: its walk may just begin, or be of a version without locks."""
 
+_REMOVAL_ATTEMPTS = 10
+"""Removals of a folder in which running threads still write."""
+_folders: set[Path] = set()
+"""Folders of the walks of this process."""
+
 
 @contextmanager
 def walk_folder() -> Iterator[Path]:
     """Yield a new folder that only the user can read, and remove it at the end."""
     folder = _made()
+    _folders.add(folder)
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        _folders.discard(folder)
         os.close(lock)
+
+
+def remove_walk_folders() -> None:
+    """Remove the folders of the walks of this process, which must end now."""
+    for folder in tuple(_folders):
+        for _ in range(_REMOVAL_ATTEMPTS):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
 
 
 def _made() -> Path:

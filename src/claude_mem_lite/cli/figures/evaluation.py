@@ -1,15 +1,14 @@
 """The `eval` command: the user's own sessions, walked in time through the product on a temporary home."""
 
 import os
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 import click
 
 from claude_mem_lite.cli import times
+from claude_mem_lite.cli.figures.stop_signals import stopped_by_signals
 from claude_mem_lite.cli.options import (
     all_projects_option,
     asking_agent,
@@ -92,7 +91,7 @@ def evaluate(
         sessions = client.sessions(where(cwd, project, all_projects), limit=_MAX_SESSIONS)
         projects = of_sessions(sessions, own_folders(os.environ), now)
     measured_since = datetime.fromisoformat(times.since(since)) if since else None
-    with _stopped_once():
+    with stopped_by_signals():
         report = _report(projects, variants, measured_since, now, is_quiet=as_json)
     _print(report, as_json)
     is_measured = any(project.whole.sessions for project in report.projects)
@@ -111,25 +110,6 @@ def _print(report: Report, as_json: bool) -> None:
         )
     for line in (line for measured in report.projects for line in _lines(measured)):
         click.echo(line)
-
-
-@contextmanager
-def _stopped_once() -> Iterator[None]:
-    """Stop by the first signal and ignore more: the temporary folder is removed first, which has files of sessions."""
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def stop(_number: int, _frame: object) -> None:
-        for each in signals:
-            signal.signal(each, signal.SIG_IGN)
-        click.echo("Stopping; what was measured follows.", err=True)
-        raise KeyboardInterrupt
-
-    before = {each: signal.signal(each, stop) for each in signals}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 def _refuse_control_session() -> None:
