@@ -8,11 +8,12 @@ import pytest
 from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_step, failed_step
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.evaluation.failures import repeated_failures
-from claude_mem_lite.evaluation.project_recordings import of_paths
+from claude_mem_lite.evaluation.project_recordings import of_paths, of_sessions
 from claude_mem_lite.evaluation.trigger_walk import is_typed
 from claude_mem_lite.event_names import new_name
 from claude_mem_lite.importers.transcript_turns import TranscriptEvent
 from claude_mem_lite.models import JsonObject, ToolCall
+from claude_mem_lite.responses.records import SessionRecord
 from claude_mem_lite.timestamps import utc_now
 from tests.support.fakes import NOW, SHOP, Store
 from tests.support.past_sessions import fixed_bug
@@ -67,3 +68,14 @@ def test_sessions_of_two_folders_are_two_projects(tmp_path: Path) -> None:
         fixed_bug(id_, cwd=f"/home/dev/{folder}").write(tmp_path)
     found = {one.name: [listed.id for listed in one.recording.listed] for one in of_paths([tmp_path], utc_now())}
     assert found == {"shop": ["a", "c"], "ledger": ["b"]}
+
+
+def test_a_stored_session_in_a_folder_of_its_project_has_files_from_the_root_of_the_project(tmp_path: Path) -> None:
+    stored = []
+    for id_, cwd in (("a", "/p"), ("b", "/p/sub")):
+        fixed_bug(id_, cwd=cwd).write(tmp_path)
+        stored.append(SessionRecord(id_, "p", cwd, "ended", str(NOW), str(NOW)))
+    (project,) = of_sessions(stored, [tmp_path], utc_now())
+    files = {listed.id: listed.files for listed in project.recording.listed}
+    assert files["b"] == {f"sub/{file}" for file in files["a"]}
+    assert files["a"]

@@ -30,7 +30,7 @@ def of_sessions(sessions: Sequence[SessionRecord], folders: Sequence[Path], now:
 
 def _stored(project: str, ids: Iterable[str], transcripts: Mapping[str, Transcript], now: datetime) -> ProjectRecording:
     wanted = list(ids)
-    recording = recording_of([transcripts[id_] for id_ in wanted if id_ in transcripts], None, now)
+    recording = recording_of([transcripts[id_] for id_ in wanted if id_ in transcripts], None, now, is_one_project=True)
     return ProjectRecording(project, recording, len(wanted) - len(recording.listed))
 
 

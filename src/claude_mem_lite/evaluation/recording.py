@@ -52,9 +52,11 @@ def read_recording(paths: Sequence[Path], now: datetime) -> Recording:
     return recording_of(find_transcripts(_transcript_paths(paths)), list_beside(paths), now)
 
 
-def recording_of(transcripts: Sequence[Transcript], listed_in: Path | None, now: datetime) -> Recording:
-    """Return the sessions of transcripts; `listed_in` is a `sessions.json`, or None."""
-    past = past_sessions(transcripts, now, is_one_project=listed_in is not None)
+def recording_of(
+    transcripts: Sequence[Transcript], listed_in: Path | None, now: datetime, *, is_one_project: bool = False
+) -> Recording:
+    """Return the sessions of transcripts; `listed_in` is a `sessions.json` of one project, or None."""
+    past = past_sessions(transcripts, now, is_one_project=is_one_project or listed_in is not None)
     by_id = {session.id: session for session in past}
     if listed_in is None:
         return Recording([_from_transcript(session) for session in past], by_id, has_list=False)
