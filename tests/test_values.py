@@ -5,7 +5,7 @@ import inspect
 import pickle
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, FrozenInstanceError, InitVar, asdict, dataclass, field, fields, replace
 from threading import Barrier, Thread
 
 import pytest
@@ -141,6 +141,46 @@ def test_the_first_instance_may_be_made_by_several_threads() -> None:
     for thread in threads:
         thread.join()
     assert made == [Fresh(3)] * 4
+
+
+class _KeywordOnly:
+    name: str
+    _: KW_ONLY
+    line: int = 1
+
+
+class _KeywordField:
+    line: int = field(default=1, kw_only=True)
+
+
+class _NoParameter:
+    line: int = field(default=1, init=False)
+
+
+class _OnlyForInit:
+    line: InitVar[int]
+
+
+class _OwnEquality:
+    line: int
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _OwnHash:
+    line: int
+
+    def __hash__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("cls", [_KeywordOnly, _KeywordField, _NoParameter, _OnlyForInit, _OwnEquality, _OwnHash])
+def test_a_class_that_needs_more_than_shared_methods_is_refused(cls: type) -> None:
+    with pytest.raises(TypeError, match=cls.__name__):
+        frozen(cls)
 
 
 def test_nothing_is_compiled_before_the_first_instance() -> None:

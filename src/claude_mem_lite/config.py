@@ -69,7 +69,7 @@ class Config:
     prompt gets at most two thirds of it, a failure or a file at most 300. 0 means that they are given nothing. See
     [moments.md](moments.md)."""
     ask_agent: bool = True
-    """Whether the agent is asked, in one line with a prompt and seldom, to save what you said if it holds beyond the
+    """Ask the agent, in one line with a prompt and seldom, to save what you said if it holds beyond the
     task. Only where it may use the memory tools without asking you. See [lessons.md](lessons.md)."""
     experiment: float = 0.0
     """The share of sessions that get no memories, to find out whether memories help: 0 for none, at most 0.5. What you
@@ -91,7 +91,7 @@ class Config:
     """Where the provider is asked, for a gateway or a server of your own, as in `"http://localhost:11434/v1"`. Empty is
     the provider's own address."""
     daily_usd: float = 1.0
-    """What models may cost in a day, in US dollars. When a cap is reached, rules go on alone. 0 means no calls."""
+    """Cost of models in a day, in US dollars, at most. When a cap is reached, rules go on alone. 0 means no calls."""
     session_usd: float = 0.25
     """The same for one session."""
     daily_tokens: int = 1_000_000

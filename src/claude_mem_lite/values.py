@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from inspect import get_annotations
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
@@ -16,6 +17,7 @@ def frozen(cls: type[_Defined]) -> type[_Defined]:
     """Make a frozen dataclass with slots of a class."""
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     own = fields(made)
+    _refuse_unknown(cls, own)
     made.__init__ = _late_init(made)
     made.__eq__, made.__hash__ = _comparison(tuple(each.name for each in own if each.compare))
     if "__repr__" not in cls.__dict__:
@@ -24,6 +26,16 @@ def frozen(cls: type[_Defined]) -> type[_Defined]:
     made.__getstate__, made.__setstate__ = _state, _restore  # copies and pickles go around the refusal
     defined: type[_Defined] = made
     return defined
+
+
+def _refuse_unknown(cls: type, own: tuple[Field[Any], ...]) -> None:
+    """Raise TypeError for what `dataclass` knows and `frozen` would ignore."""
+    if own_methods := {"__eq__", "__hash__"} & {name for name, given in cls.__dict__.items() if given is not None}:
+        raise TypeError(f"{cls.__name__}: a frozen value has no {' or '.join(sorted(own_methods))} of its own")
+    if any(each.kw_only or not each.init for each in own):
+        raise TypeError(f"{cls.__name__}: all fields of a frozen value are parameters by place")
+    if any("InitVar" in str(each) for each in get_annotations(cls).values()):
+        raise TypeError(f"{cls.__name__}: a frozen value has no InitVar")
 
 
 def _late_init(cls: Any) -> Callable[..., None]:

@@ -12,7 +12,7 @@ LOOK_FOR_IDS = "memory_search shows ids"
 
 MAX_IDS = 20
 MAX_QUERY_LENGTH = 2_000
-"""What is longer is a page, not a question: its beginning says what it is about."""
+"""Maximum length of a query. A longer text is a page, and its beginning says what it is about."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MAX_SHOWN_LENGTH = 40
 

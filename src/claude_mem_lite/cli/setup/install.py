@@ -31,7 +31,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., object])
 _allow_option = click.option(
     "--allow-tools/--no-allow-tools",
     default=None,
-    help="Whether Claude may use the memory tools without asking each time; asked on a terminal if not given.",
+    help="Let Claude use the memory tools without asking each time; asked on a terminal if not given.",
 )
 
 
@@ -76,7 +76,7 @@ def target_options(command: Decorated) -> Decorated:
     "--import/--no-import",
     "import_past",
     default=None,
-    help="Whether to import the earlier sessions of all agents; asked on a terminal if not given.",
+    help="Import the earlier sessions of all agents; asked on a terminal if not given.",
 )
 @model_options
 @yes_option

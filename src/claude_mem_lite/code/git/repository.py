@@ -2,6 +2,7 @@
 
 No content of a repository raises an error: missing, corrupt and too large parts count as absent."""
 
+import logging
 import os
 import re
 import time
@@ -25,6 +26,8 @@ from claude_mem_lite.code.git.refs import (
 )
 from claude_mem_lite.code.git.safe_files import REF, list_folder, read_bytes, read_text
 from claude_mem_lite.deadline import NEVER, Deadline
+
+_log = logging.getLogger(__name__)
 
 _USUAL_DEFAULTS = ("main", "master", "trunk", "develop")
 _MAX_ANCESTRIES = 4
@@ -143,7 +146,10 @@ class Repository:
         deadline = Deadline.after(_MAX_WALK_S, time.thread_time)
         for _ in range(_MAX_ANCESTORS):
             found = self._commits.get(commit)
-            if found is None or deadline.is_past():
+            if found is None:
+                return ""
+            if deadline.is_past():
+                _log.warning("a history was not read in time")
                 return ""
             if not found.parents:
                 return commit
