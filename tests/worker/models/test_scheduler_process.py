@@ -103,7 +103,7 @@ def test_a_refused_key_is_told_with_what_to_do_and_the_turn_is_listed(asking: Ma
 def test_without_a_key_nothing_is_sent_and_the_reason_is_told(machine: Machine, model: ModelServer) -> None:
     configure(machine, model)
     machine.start_worker()
-    assert "needs a key" in machine.get("/api/health")["model_problem"]
+    wait_until(lambda: "needs a key" in machine.get("/api/health")["model_problem"], "the first look at the settings")
     work(machine)
     machine.drain()
     assert (model.asked, states(machine.home), makers(machine.home)) == ([], ["failed"], {"rules"})

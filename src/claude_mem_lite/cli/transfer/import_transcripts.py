@@ -51,6 +51,9 @@ from claude_mem_lite.values import frozen
 # The worker carries out a request in one go, and hooks wait meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
 READ_AHEAD = 6
+SWITCH_EVERY_S = 0.0005
+"""Time after which the reading thread leaves the interpreter to the sending one; by default ten times as long, and the
+worker waits meanwhile, at each of some ten steps of a request."""
 
 
 class ImportGroup(HelpfulGroup):
@@ -230,14 +233,15 @@ class TranscriptImport:
     def run(self, found: Sequence[Transcript]) -> None:
         """Import all sessions: while the worker processes one batch, a thread reads the next ones."""
         before = replace(self._report)
-        for part in read_ahead(self._parts(found, datetime.now(UTC)), READ_AHEAD):
-            if part.turns:
-                self._taken += 1
-                self._send(part)
-            self._advance(part.done_bytes)
-            if part.reader is not None:
-                self._note_end(part.transcript, part.reader, before)
-                before = replace(self._report)
+        with _switching_threads_every(SWITCH_EVERY_S):
+            for part in read_ahead(self._parts(found, datetime.now(UTC)), READ_AHEAD):
+                if part.turns:
+                    self._taken += 1
+                    self._send(part)
+                self._advance(part.done_bytes)
+                if part.reader is not None:
+                    self._note_end(part.transcript, part.reader, before)
+                    before = replace(self._report)
 
     def _parts(self, found: Sequence[Transcript], now: datetime) -> Iterator[TranscriptPart]:
         done_bytes = 0
@@ -323,6 +327,16 @@ def _batches(turns: Iterable[TranscriptTurn]) -> Iterator[list[TranscriptTurn]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+@contextmanager
+def _switching_threads_every(seconds: float) -> Iterator[None]:
+    before_s = sys.getswitchinterval()
+    sys.setswitchinterval(seconds)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before_s)
 
 
 @contextmanager
