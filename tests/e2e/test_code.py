@@ -93,7 +93,12 @@ def test_work_of_the_client_on_a_branch_is_not_told_on_another(
     git(repo, "switch", "--quiet", "main")
     told = client.run("hello", repo).start_contexts
     assert "def net" not in "".join(told)
-    assert all("on branch feature/prices" in line for line in "".join(told).split("\n") if "takes the tax off" in line)
+    assert FIXED not in "".join(told)
+    assert all("[its code is not here]" in line for line in "".join(told).split("\n") if "takes the tax off" in line)
 
     git(repo, "merge", "--quiet", "feature/prices")
-    assert "takes the tax off" in client.run("hello", repo).start_contexts[0].partition("## Earlier work")[2]
+    (merged,) = client.run("hello", repo).start_contexts
+    sessions, _, work = merged.partition("## Earlier work")
+    assert "takes the tax off" in sessions
+    assert "[its code is not here]" not in merged
+    assert FIXED.removesuffix(".") in work
