@@ -40,8 +40,9 @@ e2e: $(READY) $(CLIENT) $(CODEX) $(COPILOT) $(GEMINI) $(OPENCODE) $(AXE) $(BROWS
 release-check: $(READY)
 	$(BIN)/python -m tools.release
 
+# AGAINST: the checkout of another version with its own .venv, to compare with; DATA: folders of recorded sessions for imports.
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks$(if $(AGAINST),.compare "$(AGAINST)" $(DATA))
 
 # Fills homes of up to 1,000,000 memories: about 6 GB of disk for a while, and half an hour.
 bench-scale: $(READY)

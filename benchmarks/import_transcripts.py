@@ -1,10 +1,7 @@
-"""`python -m benchmarks.import_transcripts [--against FOLDER] DATA...`: the import's speed, and that it may be repeated
+"""`python -m benchmarks.import_transcripts DATA...`: the import's speed, and that it may be repeated
 and killed.
 
 Its speed is judged by processor time, of the command and its worker together. The clock is told too, for each DATA.
-
-With `--against`, the checkout of another version in FOLDER, with a `.venv` of its own, imports each DATA too, by turns:
-other, this, this, other. The ratio of the times by the clock is judged, and all that both have stored is compared.
 
 With the first DATA, one home is filled in one go, then once more. In another the command is killed half way, in a third
 the worker; both are imported again. All must hold the same in the end: every table of both databases, but for the
@@ -22,22 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep
-from benchmarks.product import COMMAND, Product, product, temporary_folder, unpack
+from benchmarks.product import Product, product, temporary_folder, unpack
 from benchmarks.stored import Tables, tables
 from benchmarks.transcripts import Data
-from benchmarks.versions import Version, ratio
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
 
 MIN_MB_PER_MINUTE = 50
-MIN_RATIO = 2.0
 _LOOK_EVERY_S = 0.005
 _MAX_WAIT_S = 1800.0
 
 
 def main(arguments: Sequence[str]) -> int:
-    if arguments[:1] == ["--against"]:
-        return _compare_versions(Path(arguments[1]), [Data(Path(argument)) for argument in arguments[2:]])
     figures: list[Figure] = []
     for number, argument in enumerate(arguments):
         data = Data(Path(argument))
@@ -54,7 +47,7 @@ def _measure(data: Data, folder: Path, *, is_first: bool) -> Iterator[Figure]:
         timed = timed_import(made)
         worked_s, seconds = timed.worked_s, timed.seconds
         print(timed.said)
-        once = _held(made.home)
+        once = held(made.home)
         note = (
             f"{data.megabytes:.1f} MB, {len(data.files)} sessions, worked on to the last event: {worked_s:.1f} s of "
             f"processor time, {seconds:.1f} s by the clock; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
@@ -64,14 +57,14 @@ def _measure(data: Data, folder: Path, *, is_first: bool) -> Iterator[Figure]:
         if not is_first:
             return
         again_s, _ = made.run_import()
-        yield Figure("rows that a second import changes", _difference(once, _held(made.home)), "", bar=0)
+        yield Figure("rows that a second import changes", difference(once, held(made.home)), "", bar=0)
         yield Figure("second import", round(again_s, 1), "s")
         total = len(once["inbox"])
     for victim in ("command", "worker"):
         with product(folder / f"killed-{victim}", folder / "transcripts") as made:
             got = _kill_half_way(made, victim, total // 2)
             made.run_import()
-            changed = _difference(once, _held(made.home))
+            changed = difference(once, held(made.home))
         note = f"killed when {got} of {total} events were there"
         yield Figure(f"rows that differ after the {victim} was killed half way", changed, "", bar=0, note=note)
 
@@ -89,44 +82,6 @@ def timed_import(made: Product) -> TimedImport:
     before_s = _children_s()
     seconds, said = made.run_import()
     return TimedImport(_children_s() - before_s + _processor_s(made.client.health().pid), seconds, said)
-
-
-def _compare_versions(checkout: Path, recorded: Sequence[Data]) -> int:
-    """Import by turns with the other version and this one."""
-    other = Version(checkout).command
-    figures: list[Figure] = []
-    totals = [0.0, 0.0, 0.0, 0.0]
-    for data in recorded:
-        with temporary_folder() as folder:
-            unpack(data, folder / "transcripts")
-            found = [
-                _import_with(command, folder, turn) for turn, command in enumerate((other, COMMAND, COMMAND, other))
-            ]
-            differing = _difference(_held(found[0][1]), _held(found[1][1]))
-        (before, _), (now, _), (now_again, _), (before_again, _) = found
-        clock_s = (before.seconds + before_again.seconds, now.seconds + now_again.seconds)
-        worked_s = (before.worked_s + before_again.worked_s, now.worked_s + now_again.worked_s)
-        totals = [total + part for total, part in zip(totals, (*clock_s, *worked_s), strict=True)]
-        figures.append(ratio(f"{data.folder.name}, by the clock", *_means(clock_s), f"{data.megabytes:.1f} MB"))
-        figures.append(ratio(f"{data.folder.name}, processor time", *_means(worked_s)))
-        figures.append(Figure(f"{data.folder.name}, rows that differ", differing, "", bar=0))
-        for figure in figures[-3:]:
-            print(figure.line(), flush=True)
-    figures.append(ratio("all, by the clock", *_means(totals[:2]), floor=MIN_RATIO))
-    figures.append(ratio("all, processor time", *_means(totals[2:])))
-    how = "python -m benchmarks.import_transcripts --against FOLDER DATA..."
-    return keep("import_ratio", "Import, compared with an earlier version", figures, how)
-
-
-def _import_with(command: Path, folder: Path, turn: int) -> tuple[TimedImport, Home]:
-    with product(folder / f"home-{turn}", folder / "transcripts", command) as made:
-        return timed_import(made), made.home
-
-
-def _means(seconds: Sequence[float]) -> tuple[float, float]:
-    """The mean of two imports with each version."""
-    before_s, now_s = seconds
-    return before_s / 2, now_s / 2
 
 
 def _children_s() -> float:
@@ -164,11 +119,11 @@ def _kept(home: Home) -> int:
         return waiting
 
 
-def _held(home: Home) -> Tables:
+def held(home: Home) -> Tables:
     return {**tables(home.memory_db), **tables(home.inbox_db)}
 
 
-def _difference(one: Tables, other: Tables) -> int:
+def difference(one: Tables, other: Tables) -> int:
     """How many rows only one of them has; the tables concerned are named on the terminal."""
     number = 0
     for name in sorted(one.keys() | other.keys()):

@@ -45,3 +45,8 @@ def ratio(name: str, before_s: float, now_s: float, note: str = "", floor: float
     return Figure(
         name, round(before_s / now_s, 2), "times as fast", floor=floor, note=f"{note}: {told}" if note else told
     )
+
+
+def times_less(name: str, before: float, now: float, unit: str) -> Figure:
+    """How many times as much the other version takes."""
+    return Figure(name, round(before / now, 2), "times less", note=f"{before:g} {unit} before, {now:g} {unit} now")

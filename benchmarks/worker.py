@@ -1,8 +1,5 @@
-"""`python -m benchmarks.worker [--part start|cold|memory|intake] [--against FOLDER]`: what the worker costs: its start,
-its memory, how fast it takes events in.
-
-With `--against`, the cold start of the checkout in FOLDER, with a `.venv` of its own, is measured too, by turns, on a
-home that it has filled itself. The ratio of the medians is told."""
+"""`python -m benchmarks.worker [--part start|cold|memory|intake]`: what the worker costs: its start, its memory, how
+fast it takes events in."""
 
 import argparse
 import os
@@ -11,13 +8,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
 
 from benchmarks.figures import Figure, keep
 from benchmarks.reading import fill
 from benchmarks.stage import Stage, payload, stage
-from benchmarks.versions import THIS, Version, ratio
 from claude_mem_lite.client.queries import Where
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.limits import LIMITS
@@ -28,32 +22,18 @@ MAX_COLD = 25
 FEW = 1_000
 MANY = 100_000
 FEW_SESSIONS = 50
+MANY_SESSIONS = 500
 MAX_IDLE_MB, MAX_SEARCHED_MB = 60, 80
 IDLE_S = LIMITS.rest_s + 15
 INDEXED_S = 1800.0
 EVENTS = 3000
-# Run by the Python of another version, in its checkout: a home has to be written by the version that reads it.
-FILL = """
-import sys
-from pathlib import Path
-from types import SimpleNamespace
-from benchmarks.reading import fill
-from claude_mem_lite.paths import Home
-folder = Path(sys.argv[1])
-fill(SimpleNamespace(folder=folder, home=Home(folder / "home")), memories=int(sys.argv[2]), sessions=int(sys.argv[3]))
-"""
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.worker")
     parser.add_argument("--part", choices=PARTS)
-    parser.add_argument("--against", type=Path, metavar="FOLDER")
     asked = parser.parse_args(arguments)
     how = f"python -m benchmarks.worker {' '.join(['--part', asked.part] if asked.part else [])}".strip()
-    if asked.against:
-        figures = _told(_compare(Version(asked.against.resolve())))
-        title = "Start of the worker, compared with an earlier version"
-        return keep("worker_ratio", title, figures, "python -m benchmarks.worker --against FOLDER")
     figures = _told(PARTS[asked.part]() if asked.part else measure())
     return keep(f"worker_{asked.part}" if asked.part else "worker", "Worker", figures, how)
 
@@ -80,8 +60,8 @@ def _measure_cold() -> Iterator[Figure]:
     for memories in (0, FEW):
         with stage() as made:
             _fill_few(made, memories)
-            (cold,) = _cold([made])
-        yield cold.figure(f"first hook to its answer, worker cold, {_home(memories)}", MAX_COLD)
+            (cold,) = cold_starts([made])
+        yield cold.figure(f"first hook to its answer, worker cold, {home_of(memories)}", MAX_COLD)
 
 
 def _measure_memory() -> Iterator[Figure]:
@@ -102,28 +82,14 @@ PARTS: Mapping[str, Callable[[], Iterator[Figure]]] = {
 }
 
 
-def _compare(other: Version) -> Iterator[Figure]:
-    for memories in (0, FEW):
-        with ExitStack() as stages:
-            made = [stages.enter_context(stage(version)) for version in (other, THIS)]
-            for each in made:
-                _fill_few(each, memories)
-            before, now = _cold(made)
-        yield ratio(f"cold start, {_home(memories)}", before.hook_s, now.hook_s, f"medians of {COLD_STARTS} by turns")
-        for name, cold in (("earlier version", before), ("this version", now)):
-            yield cold.figure(f"cold start, {_home(memories)}, {name}")
-
-
-def _home(memories: int) -> str:
+def home_of(memories: int) -> str:
     return f"{memories} memories" if memories else "empty home"
 
 
 def _fill_few(made: Stage, memories: int) -> None:
-    """Fill a home with the version that it is for, and make its vectors."""
+    """Fill a home, and make its vectors."""
     if memories:
-        numbers = [str(memories), str(FEW_SESSIONS)]
-        command = [str(made.version.python), "-c", FILL, str(made.folder), *numbers]
-        subprocess.run(command, cwd=made.version.checkout, check=True)
+        fill(made, memories=memories, sessions=FEW_SESSIONS)
     made.start_worker()
     made.client.drain(INDEXED_S)
     made.stop_worker()
@@ -172,7 +138,7 @@ class ColdStarts:
         return Figure(name, round(times, 1), "x `python -c pass`", bar, note=note)
 
 
-def _cold(stages: Sequence[Stage]) -> list[ColdStarts]:
+def cold_starts(stages: Sequence[Stage]) -> list[ColdStarts]:
     """Measure the cold start of each stage, by turns: first, second, second, first and so on."""
     measured = [ColdStarts(made) for made in stages]
     for number in range(COLD_STARTS):
@@ -183,19 +149,26 @@ def _cold(stages: Sequence[Stage]) -> list[ColdStarts]:
 
 def _memory(made: Stage) -> Iterator[Figure]:
     """Measure a worker that has just indexed everything, and one that finds everything indexed."""
-    fill(made, memories=MANY, sessions=500)
+    fill(made, memories=MANY, sessions=MANY_SESSIONS)
     made.start_worker()
     made.client.drain(INDEXED_S)  # vectors too
     yield Figure(f"worker, just indexed, {MANY} memories", _resident_mb(made), "MB")
     _search_some(made)
     yield Figure(f"worker, just indexed and searched, {MANY} memories", _resident_mb(made), "MB", MAX_SEARCHED_MB)
     made.stop_worker()
+    searched_mb, idle_mb = resident_after_search(made)
+    yield Figure(f"worker, just searched, {MANY} memories", searched_mb, "MB", MAX_SEARCHED_MB)
+    note = f"{IDLE_S:g} s after searches"
+    yield Figure(f"worker, idle, {MANY} memories", idle_mb, "MB", MAX_IDLE_MB, note=note)
+
+
+def resident_after_search(made: Stage) -> tuple[float, float]:
+    """Start the worker and return its resident memory after searches, and when it is idle again."""
     made.start_worker()
     _search_some(made)
-    yield Figure(f"worker, just searched, {MANY} memories", _resident_mb(made), "MB", MAX_SEARCHED_MB)
+    searched_mb = _resident_mb(made)
     time.sleep(IDLE_S)
-    note = f"{IDLE_S:g} s after searches"
-    yield Figure(f"worker, idle, {MANY} memories", _resident_mb(made), "MB", MAX_IDLE_MB, note=note)
+    return searched_mb, _resident_mb(made)
 
 
 def _search_some(made: Stage) -> None:
