@@ -50,7 +50,8 @@ from claude_mem_lite.values import frozen
 
 # The worker carries out a request in one go, and hooks wait meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
-READ_AHEAD = 6
+READ_AHEAD = 24
+"""Parts, of which each transcript has at least two. With 6 the reading thread waited for the sending one."""
 SWITCH_EVERY_S = 0.0005
 """Time after which the reading thread leaves the interpreter to the sending one; by default ten times as long, and the
 worker waits meanwhile, at each of some ten steps of a request."""
