@@ -66,8 +66,8 @@ class Config:
     See [context.md](context.md)."""
     prompt_budget_tokens: int = 3000
     """What the prompts, failing commands and opened files of one session are given in all, in tokens by estimate; one
-    prompt gets at most two thirds of it, a failure at most 300, a file at most 120. 0 means that they are given nothing. See
-    [moments.md](moments.md)."""
+    prompt gets at most two thirds of it, a failure at most 300, a file at most 120. 0 means that they are given
+    nothing. See [moments.md](moments.md)."""
     ask_agent: bool = True
     """Ask the agent, in one line with a prompt and seldom, to save what you said if it holds beyond the
     task. Only where it may use the memory tools without asking you. See [lessons.md](lessons.md)."""
