@@ -99,6 +99,11 @@ def test_a_text_has_every_word_of_the_question_it_makes(text: str) -> None:
     assert matched_words(query_words(text), text) == query_words(text)
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_text_has_the_same_words_beside_chinese(text: str) -> None:
+    assert index_text(f"{text} 漢") == f"{index_text(text)} 漢".strip()
+
+
 def test_overlap_is_the_share_of_telling_words_that_the_other_has() -> None:
     assert overlap("Freeze the clock", "We should freeze the clock in the test") == 1.0
     assert overlap("We should freeze the clock in the test", "Freeze the clock") == pytest.approx(2 / 3)

@@ -7,7 +7,6 @@ import os
 import sqlite3
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
@@ -43,6 +42,8 @@ log = logging.getLogger(__name__)
 
 def new_id() -> str:
     """Return a random id of a device or a token."""
+    import uuid  # with `platform` 2 ms of a worker's start, and few workers have a team
+
     return str(uuid.uuid4())
 
 
