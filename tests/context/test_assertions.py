@@ -30,6 +30,16 @@ def assertion(text: str) -> Assertion:
             "After another look, the cause of the flaky retries in load_carts was the io_loop thread.",
             "io_loop",
         ),
+        (
+            "The environment variable CART_DB overrides `load_carts`.",
+            "The environment variable that overrides load_carts was renamed to CART_URL.",
+            "cart_url",
+        ),
+        (
+            "The deploy target `web_blue` serves load_carts.",
+            "The deploy target that serves load_carts has been changed to `web_green`.",
+            "web_green",
+        ),
     ],
 )
 def test_the_same_words_of_the_same_code_with_another_value_exclude_each_other(
@@ -74,6 +84,12 @@ def test_statements_that_may_both_hold_exclude_nothing(other: str) -> None:
         ("The loop of `load_carts` is calling `db_pool`.", "The loop of `load_carts` is calling `io_loop`."),
         ("load_carts is not owned by Ada Byron.", "load_carts is not owned by Grace Hopper."),
         ("The port of `api.py` is 8080.", "The port of `api.py` on staging hosts is 9090."),
+        ("The variable CART_DB overrides `load_carts`.", "The variable CART_URL overrides `load_carts`."),
+        (
+            "The variable CART_DB overrides `load_carts`.",
+            "The variable that hides `load_carts` was renamed to CART_URL.",
+        ),
+        ("Tests of `load_carts` read CART_DB.", "The file that tests of `load_carts` read was renamed to CART_URL."),
         ("load_carts fails in line 30.", "load_carts fails in line 40."),
     ],
 )

@@ -1,5 +1,5 @@
 """Sentences that say something of named code, and pairs of them that cannot both hold: the same words of the same
-code, and another value of what has one value at a time.
+code, and another value of what has one value at a time, or a new name of it.
 
 A value is a number, a date, a name in capitals or other code. Most names stand in sentences that hold for several of
 them: rules, callers, dependencies. `docs/context.md` has the rules."""
@@ -32,6 +32,9 @@ _SINGLE = lazy(
     rf"(?i)^(?:the|our|its)\s.+\s(?:of|for|in|behind)\s.+\s(?:is|was)\s+(?:(?!{_PREPOSITION}|\w+(?:ed|ing)\s)[\w-]+\s+){{0,3}}$"
     r"|\b(?:listens\s+(?:on|at)|owned\s+by|kept\s+(?:until|for))\s+(?:[\w-]+\s+){0,2}$"
 )
+# "The environment variable X overrides `y`": another X may do so too, unless a later sentence says that it was renamed.
+_NAMED = lazy(r"(?i)^(?:the|our|its)\s+(?:[\w-]+\s+){1,3}$")
+_RENAMED = lazy(r"(?i)\b(?:was|were|is|are|been)\s+(?:renamed|changed|moved)\s+to\s+(?:[\w-]+\s+){0,2}$")
 _CHOSEN = lazy(r"(?i)\b(?:chose|chosen|settled\s+on|decided\s+(?:for|on))\s+(?:[\w-]+\s+){0,3}$")
 _LABEL = lazy(
     r"(?i)\b(?:lines?|steps?|sections?|errors?|status|codes?|cases?|examples?|tests?|phase|part|round|pull)\s+$"
@@ -49,7 +52,7 @@ _ORDERS = frozenset(
 """First words of orders that the verbs of work lack."""
 _COMPLEMENT_END = lazy(rf"(?i)[,;:]|\s{_PREPOSITION}|$")
 # Words that come and go with a change, and say nothing of the subject.
-_CHANGE = "another change changed currently instead least longer mind moved most new now today updated"
+_CHANGE = "another change changed currently instead least longer mind moved most new now renamed today updated"
 _MAX_MARKS = 4
 """Marks of a plain statement; a sentence with more is a list."""
 
@@ -90,7 +93,14 @@ class Assertion:
             return None
         words = self._stems(ours[0])
         is_same = bool(words) and words == other._stems(theirs[0])
-        return theirs[0] if is_same and self.has_one(ours[0]) and other.has_one(theirs[0]) else None
+        return theirs[0] if is_same and self._excludes(ours[0], other, theirs[0]) else None
+
+    def _excludes(self, ours: Mark, other: "Assertion", theirs: Mark) -> bool:
+        """Return whether two values exclude each other: there is one at a time, or one is the new name of the other."""
+        if self.has_one(ours) and other.has_one(theirs):
+            return True
+        is_renamed = self._is_new_name(ours) or other._is_new_name(theirs)
+        return is_renamed and self._may_be_gone(ours) and other._may_be_gone(theirs)
 
     def repeats(self, other: "Assertion") -> bool:
         """Return whether another sentence has the same words and values."""
@@ -98,8 +108,8 @@ class Assertion:
         return is_same and stems(self.text).keys() - _change() == stems(other.text).keys() - _change()
 
     def values(self) -> list[Mark]:
-        """Return the marks of which there is one at a time."""
-        return [mark for mark in self.marks if self.has_one(mark)]
+        """Return the marks that the value of another sentence may exclude."""
+        return [mark for mark in self.marks if self.has_one(mark) or self._may_be_gone(mark)]
 
     def has_one(self, value: Mark) -> bool:
         """Return whether a mark is the value of something that has one value at a time, and no order or denial."""
@@ -109,7 +119,19 @@ class Assertion:
         else:
             is_chosen = _CHOSEN.search(before) is not None and len(self._stems(value)) > 1
             is_single = is_chosen or _SINGLE.search(before) is not None
-        return is_single and not (denies(self.text) or _ONE_OF_SEVERAL.search(self.text) or _is_order(self.text))
+        return is_single and self._is_plain()
+
+    def _may_be_gone(self, value: Mark) -> bool:
+        """Return whether a mark is what a sentence is about, by its name, or a new name."""
+        is_named = _NAMED.search(self.text[: value.start]) is not None
+        return not value.is_number and (is_named or self._is_new_name(value)) and self._is_plain()
+
+    def _is_new_name(self, value: Mark) -> bool:
+        return _RENAMED.search(self.text[: value.start]) is not None
+
+    def _is_plain(self) -> bool:
+        """Return whether a sentence states something of one thing, and is no order or denial."""
+        return not (denies(self.text) or _ONE_OF_SEVERAL.search(self.text) or _is_order(self.text))
 
     def words_beside(self, value: Mark) -> list[str]:
         """Return the words that tell what a value is of, without names and numbers."""
@@ -161,7 +183,7 @@ def assertions_in(text: str, names: Collection[str]) -> Iterator[Assertion]:
 
 
 def values_in(text: str) -> set[str]:
-    """Return the values in a text of which there is one at a time, whether or not it names their code."""
+    """Return the values in a text that another sentence may exclude, whether or not it names their code."""
     sentences = map(_bare, _SENTENCE_END.split(text))
     return {mark.text for one in sentences for mark in Assertion(one, tuple(_marks(one))).values()}
 
