@@ -74,7 +74,7 @@ def _recordings() -> Iterator[tuple[str, str]]:
     with _user(_PROMPTS) as user:
         yield "Stopped with Ctrl-C", _record(user, (_IMPORT, ""), (_TOOLS, CTRL_C))
         yield "With earlier sessions, without a terminal", _record_script(user, "install")
-        yield "By a script, with all answers", _record_script(user, "install", "--import", "--provider", "claude-cli")
+        yield "By a script", _record_script(user, "install", "--import", "--provider", "claude-cli")
     with _user() as user:
         yield "Without earlier sessions, without a terminal", _record_script(user, "install")
 

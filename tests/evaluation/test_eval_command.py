@@ -40,6 +40,16 @@ def test_the_report_says_what_is_covered_and_that_few_sessions_tell_little(tmp_p
     assert not (tmp_path / "home").exists()
 
 
+def test_sessions_that_only_fill_the_memory_measure_nothing(tmp_path: Path) -> None:
+    ran = run(tmp_path, transcripts(tmp_path, 3))
+    assert "Nothing to measure: 3 sessions, and the first 10 only fill the memory" in ran.stdout
+
+
+def test_a_time_after_all_sessions_leaves_nothing_to_measure(tmp_path: Path) -> None:
+    ran = run(tmp_path, transcripts(tmp_path), "--since", "1d")
+    assert "none of the 2 sessions after the first 10 began since then" in ran.stdout
+
+
 def test_json_has_every_figure(tmp_path: Path) -> None:
     ran = run(tmp_path, transcripts(tmp_path), "--json")
     (project,) = json.loads(ran.stdout)["projects"]

@@ -149,6 +149,19 @@ def _report(
     return Report(now.isoformat(), reports)
 
 
+def _nothing_measured(sessions: int) -> str:
+    if sessions > FIRST:
+        later = counted(sessions - FIRST, "session")
+        return (
+            f"Nothing to measure: none of the {later} after the first {FIRST} began since then; choose an earlier "
+            "--since."
+        )
+    return (
+        f"Nothing to measure: {counted(sessions, 'session')}, and the first {FIRST} only fill the memory. Run this "
+        "again after more sessions, or name a folder with more transcripts as PATH."
+    )
+
+
 def _lines(project: ProjectReport) -> Iterator[str]:
     whole = project.whole
     yield bold(plain(project.name))
@@ -156,7 +169,7 @@ def _lines(project: ProjectReport) -> Iterator[str]:
         yield "Stopped: the figures are of the part that was measured until then."
     if project.not_walked:
         gone = counted(project.not_walked, "stored session was", "stored sessions were")
-        yield f"{gone} left out, because Claude Code has no transcript any more."
+        yield f"{gone} left out: Claude Code has no transcript of them (deleted, or a session of another agent)."
     if project.problems:
         found = ", ".join(f"{plain(message)} ({count})" for message, count in project.problems.items())
         yield f"The worker of the walk had problems, and what they concern is not measured: {found}."
@@ -164,10 +177,7 @@ def _lines(project: ProjectReport) -> Iterator[str]:
         yield f"No session was measured yet: the first {FIRST} only fill the memory."
         return
     if not whole.sessions:
-        yield (
-            f"Too few sessions to tell: {counted(project.sessions, 'session')}, of which the first {FIRST} only fill "
-            "the memory."
-        )
+        yield _nothing_measured(project.sessions)
         return
     yield (
         f"{counted(whole.sessions, 'session')} measured, {whole.with_files} of which touched files; "

@@ -104,7 +104,8 @@ def install(
     On a terminal, shows what it will change and asks: whether to import your earlier sessions, whether Claude may use
     the memory tools without asking each time, and whether a model writes notes, with the cost of each. Nothing is
     changed before the last answer, and your present settings are the defaults. Options answer ahead. With --yes or
-    without a terminal it asks nothing: no import, no rules, and the model stays as it is (rules alone at first).
+    without a terminal it asks nothing: nothing is imported, the permission of the memory tools stays as it is, and so
+    does who writes the notes (at first rules, without a model).
 
     --provider chooses the model as the settings `provider`, `model` and `base_url` do (docs/models.md). A key is never
     an argument: --key-stdin reads one from the input and stores it for you alone.

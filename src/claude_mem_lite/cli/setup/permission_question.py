@@ -40,7 +40,7 @@ def ask_permission(home: Home, target: Target, allowing: Plan) -> bool | None:
     found = _permission(target)
     if found.decision != "unset":
         allowed = "allowed" if found.decision == "allowed" else "not allowed"
-        hint = " (`install --no-allow-tools` takes that back)" if found.decision == "allowed" else ""
+        hint = " (`claude-mem-lite install --no-allow-tools` takes that back)" if found.decision == "allowed" else ""
         click.echo(f"\nThe memory tools are {allowed} by {found.rule} in {found.path}{hint}.")
         return None
     shown = json.dumps({"permissions": {"allow": list(allowing.rules_added)}}, indent=2)

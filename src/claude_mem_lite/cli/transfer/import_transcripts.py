@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -127,8 +127,8 @@ def transcripts(
     Reads the sessions that Claude Code, Codex CLI, Copilot CLI, Gemini CLI and OpenCode have stored on this machine and
     processes them as if hooks had reported them: without secrets, without private passages, and by rules, never by a
     model. A PATH is a transcript (.jsonl, .jsonl.gz, .json, or opencode*.db) or a folder of transcripts; without
-    PATH, the agents' own folders. A session that hooks have reported is not stored twice. The transcripts do not
-    change; beside a log opencode.db-wal without its index, SQLite makes the index. For every file that was not used
+    PATH, the agents' own folders. A session that hooks have reported is not stored twice. Transcripts are not
+    changed (SQLite may make the file opencode.db-shm beside the database of OpenCode). For every file that was not used
     the report has the reason. Turns of excluded folders are left out. Turns from a time
     when memory was off, or their folder was excluded, are left out too, unless you name their files and give
     --also-paused.
@@ -182,7 +182,9 @@ def import_sessions(
         raise
     print_report(report, as_json, verbose=verbose)
     if report.is_in_vain:
-        raise MemoryLiteError("not one turn could be read")
+        raise MemoryLiteError(
+            "not one turn could be read", "the reasons are above; correct them, or name other files or folders as PATH"
+        )
     if report.turns and not as_json:
         click.echo(
             "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
@@ -234,8 +236,9 @@ class TranscriptImport:
     def run(self, found: Sequence[Transcript]) -> None:
         """Import all sessions: while the worker processes one batch, a thread reads the next ones."""
         before = replace(self._report)
-        with _switching_threads_every(SWITCH_EVERY_S):
-            for part in read_ahead(self._parts(found, datetime.now(UTC)), READ_AHEAD):
+        parts = read_ahead(self._parts(found, datetime.now(UTC)), READ_AHEAD)
+        with _switching_threads_every(SWITCH_EVERY_S), closing(parts):
+            for part in parts:
                 if part.turns:
                     self._taken += 1
                     self._send(part)

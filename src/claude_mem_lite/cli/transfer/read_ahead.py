@@ -10,10 +10,13 @@ Item = TypeVar("Item")
 
 def read_ahead(items: Iterable[Item], depth: int) -> Generator[Item, None, None]:
     """Yield the items in order; another thread makes up to `depth` of them while the caller waits for something else,
-    as for the answer to a request. An error is raised in place of the item."""
+    as for the answer to a request. An error is raised in place of the item.
+
+    Whoever closes the generator waits for the item under way alone."""
     iterator = iter(items)
-    with ThreadPoolExecutor(1, "read-ahead") as reader:
-        coming: deque[Future[tuple[Item] | None]] = deque()
+    reader = ThreadPoolExecutor(1, "read-ahead")
+    coming: deque[Future[tuple[Item] | None]] = deque()
+    try:
         while True:
             while len(coming) < depth:
                 coming.append(reader.submit(_next, iterator))
@@ -21,6 +24,8 @@ def read_ahead(items: Iterable[Item], depth: int) -> Generator[Item, None, None]
             if found is None:
                 return
             yield found[0]
+    finally:
+        reader.shutdown(cancel_futures=True)
 
 
 def _next(iterator: Iterator[Item]) -> tuple[Item] | None:

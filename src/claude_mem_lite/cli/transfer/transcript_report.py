@@ -112,7 +112,7 @@ def _print_unused(report: TranscriptReport, *, verbose: bool) -> None:
         return
     reasons = Counter(one.reason for one in report.unused)
     summary = ", ".join(f"{number:,} {reason}" for reason, number in sorted(reasons.items()))
-    hint = "" if verbose else " (`import transcripts --verbose` lists them)"
+    hint = "" if verbose else " (`claude-mem-lite import transcripts --verbose` lists them)"
     click.echo(f"{counted(len(report.unused), 'file was', 'files were')} not used: {summary}{hint}.")
     for one in report.unused if verbose else ():
         click.echo(f"  {plain(one.path)}: {one.reason}")
