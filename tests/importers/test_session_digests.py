@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from claude_mem_lite.compress.rules import known_digests
 from claude_mem_lite.compress.rules.known_digests import digest_of, key_of
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.config import Config
+from claude_mem_lite.importers import session_digests
 from claude_mem_lite.importers.session_digests import SessionDigests
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import JsonObject, Turn
 from claude_mem_lite.turn_digest import TurnDigest
 from tests.support.past_sessions import LONG_AGO, PastSession, fixed_bug
 from tests.support.turns import bash, turn
@@ -38,6 +41,29 @@ def test_no_digest_follows_a_turn_with_a_failed_command(tmp_path: Path) -> None:
     first, second = digests_of(session, tmp_path)
     assert first is not None
     assert second is None
+
+
+def test_no_digest_follows_a_failed_command_of_a_turn_without_a_prompt(tmp_path: Path) -> None:
+    session = PastSession("d-unasked").prompt("start it").says("It starts.")
+    session.prompt("<task-notification>\nIt started.\n</task-notification>").runs("pytest", "1 failed", exit_code=1)
+    session.says("One fails.").prompt("and now?").says("Still.")
+    assert [made is not None for made in digests_of(session, tmp_path)] == [True, True, False]
+
+
+def test_after_a_turn_without_a_digest_comes_the_one_of_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails_once(turn: Turn) -> TurnDigest:
+        if turn.prompt == "first":
+            raise ValueError("odd")
+        return fold(turn)
+
+    monkeypatch.setattr(session_digests, "fold", fails_once)
+    session = PastSession("d-odd").prompt("first").says("One.").prompt("second").says("Two.")
+    first, second = digests_of(session, tmp_path)
+    assert first is None
+    assert second is not None
+    assert caplog.messages == ["turn left to the worker: ValueError"]
 
 
 def test_a_digest_of_another_version_has_another_key() -> None:

@@ -3,6 +3,7 @@
 The digest of a turn depends on the session before it, which is the worker's. A wrong guess of that costs time alone:
 the worker takes a digest only for a turn of the same content."""
 
+import logging
 from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -18,8 +19,13 @@ from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.inbox.usable_events import read_events
 from claude_mem_lite.models import Event, JsonObject, Turn, text
 from claude_mem_lite.responses.encoding import to_json
+from claude_mem_lite.turn_digest import TurnDigest
 
 _TURNS_BEFORE = 3
+_PROMPT_OR_CALL = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
+"""Events of the turns that the worker looks back on."""
+_READ = ("UserPromptSubmit", *TURN_ENDS)
+log = logging.getLogger(__name__)
 
 
 class SessionDigests:
@@ -30,31 +36,38 @@ class SessionDigests:
         self._now_s = now.timestamp()
         self._previous = ""
         """Last closing message of the agent."""
+        self._prompt = ""
+        """Last prompt, which a turn without a prompt belongs to."""
         self._failed: deque[bool] = deque(maxlen=_TURNS_BEFORE)
-        """Last turns: True if a command failed, which the worker may find still open.
+        """Last turns with prompts or calls: True if a command failed, which the worker may find still open.
 
-        False also for turns that were not read."""
+        False also for turns without a digest."""
 
     def follow(self, turn: JsonObject) -> None:
-        """Read the closing message of a turn that comes as rows of the inbox."""
-        self._failed.append(False)
-        self._note_reply(self._read([row for row in self._rows(turn) if row.event in TURN_ENDS]))
+        """Read prompt and closing message of a turn that comes as rows of the inbox."""
+        rows = self._rows(turn)
+        self._note(rows, self._read([row for row in rows if row.event in _READ]), has_failed=False)
 
     def digest(self, turn: JsonObject) -> JsonObject | None:
-        """Return the digest of a turn that comes as rows of the inbox, and its key; None for a turn without a prompt,
-        or after a failure."""
+        """Return the digest of a turn that comes as rows of the inbox, and its key; None after a failure, or if a rule
+        fails, as it will in the worker, which reports it."""
         if any(self._failed):
             self.follow(turn)
             return None
-        events, previous = tuple(self._read(self._rows(turn))), self._previous
-        self._note_reply(events)
-        prompt = next((event.prompt for event in events if event.prompt), "")
-        if not prompt:
+        rows, previous = self._rows(turn), self._previous
+        events = tuple(self._read(rows))
+        prompt = _prompt_of(events) or self._prompt
+        made = self._digest(Turn("", events[0].session, "", prompt, events, (), previous)) if events else None
+        self._note(rows, events, has_failed=made is not None and made[1].has_failure)
+        return None if made is None else {"key": made[0], "digest": to_json(made[1])}
+
+    def _digest(self, turn: Turn) -> tuple[str, TurnDigest] | None:
+        try:
+            return key_of(turn), fold(turn)
+        except Exception as error:  # noqa: BLE001  one failing turn must not stop the import of others
+            event = turn.events[0].name
+            log.warning("turn left to the worker: %s", type(error).__name__, extra={"name_of_event": event})
             return None
-        read = Turn("", events[0].session, "", prompt, events, (), previous)
-        digest = fold(read)
-        self._failed.append(digest.has_failure)
-        return {"key": key_of(read), "digest": to_json(digest)}
 
     def _rows(self, turn: JsonObject) -> list[Row]:
         """Return the rows that the inbox would process as one turn."""
@@ -76,6 +89,14 @@ class SessionDigests:
         except PayloadError:  # the worker reports it
             return []
 
-    def _note_reply(self, events: Sequence[Event]) -> None:
+    def _note(self, rows: Sequence[Row], events: Sequence[Event], *, has_failed: bool) -> None:
+        """Note what the digests of later turns depend on."""
         reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
         self._previous = reply or self._previous
+        self._prompt = _prompt_of(events) or self._prompt
+        if any(row.event in _PROMPT_OR_CALL for row in rows):
+            self._failed.append(has_failed)
+
+
+def _prompt_of(events: Sequence[Event]) -> str:
+    return next((event.prompt for event in events if event.prompt), "")
