@@ -2,14 +2,12 @@
 session that the hook names."""
 
 import json
-import time
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
-from claude_mem_lite.agents.adapters import adapted
+from claude_mem_lite.agents.adapters import adapted, completed
 from claude_mem_lite.agents.transcript_end import last_lines
 from tests.support import agent_files as made
 from tests.support.past_sessions import LONG_AGO, Json
@@ -23,12 +21,22 @@ def stop_line(second: int, at_ms: int = 0) -> Json:
     return made.copilot_line(second, "hook.start", hookType="agentStop", input=data)
 
 
-def stopped(log: Path, second: int = STOP_S, at: str = "") -> object:
-    """The closing message of the event that a stop at a second becomes."""
-    stamp = at or made.stamp(second)
-    payload: Json = {"session_id": "p1", "timestamp": stamp, "cwd": made.CWD, "stop_reason": "end_turn"}
-    (event,) = adapted(spool_name("Stop_copilot"), {**payload, "transcript_path": str(log)})
-    return event.get("last_assistant_message")
+def stop_payload(log: Path, stamp: str) -> Json:
+    return {
+        "session_id": "p1",
+        "timestamp": stamp,
+        "cwd": made.CWD,
+        "stop_reason": "end_turn",
+        "transcript_path": str(log),
+    }
+
+
+def stopped(log: Path, second: int = STOP_S, at: str = "", age_s: float = 0.0) -> object:
+    """The closing message of the event that a stop at a second becomes; "incomplete" while the log may still get it."""
+    name, stamp = spool_name("Stop_copilot"), at or made.stamp(second)
+    now_s = datetime.fromisoformat(made.stamp(second)).timestamp() + age_s
+    found = completed(name, adapted(name, stop_payload(log, stamp)), now_s)
+    return "incomplete" if found is None else found[0].get("last_assistant_message")
 
 
 def test_the_closing_message_is_read_from_the_log(tmp_path: Path) -> None:
@@ -36,26 +44,27 @@ def test_the_closing_message_is_read_from_the_log(tmp_path: Path) -> None:
     assert stopped(log) == made.SAID
 
 
-def test_a_log_that_is_written_a_moment_later_is_awaited(tmp_path: Path) -> None:
-    log, stop = tmp_path / "events.jsonl", datetime.now(UTC)
-    at_ms = round(stop.timestamp() * 1000)
-    writer = Thread(target=made.write_lines, args=(log, [*made.copilot_session(), stop_line(STOP_S, at_ms)]))
-    writer.start()
-    assert stopped(log, at=stop.isoformat()) == made.SAID
-    writer.join()
+def test_a_stop_is_incomplete_until_its_log_is_written(tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    assert stopped(log, age_s=0.1) == "incomplete"
+    made.write_lines(log, [*made.copilot_session(), stop_line(STOP_S)])
+    assert stopped(log, age_s=0.2) == made.SAID
 
 
-@pytest.mark.parametrize("at", [made.stamp(STOP_S), "2999-01-01T00:00:00.000Z"])
-def test_the_log_of_a_stop_that_has_waited_long_is_read_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
-) -> None:
-    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it waited"))
-    assert stopped(tmp_path / "events.jsonl", at=at) is None
+@pytest.mark.parametrize("age_s", [3.0, -3.0])
+def test_a_stop_is_taken_without_its_log_after_some_seconds(tmp_path: Path, age_s: float) -> None:
+    assert stopped(tmp_path / "events.jsonl", age_s=age_s) is None
+
+
+def test_adapting_a_stop_reads_no_log(tmp_path: Path) -> None:
+    log = made.write_lines(tmp_path / "events.jsonl", [*made.copilot_session(), stop_line(STOP_S)])
+    (event,) = adapted(spool_name("Stop_copilot"), stop_payload(log, made.stamp(STOP_S)))
+    assert "last_assistant_message" not in event
 
 
 def test_the_message_of_an_earlier_turn_closes_no_later_one(tmp_path: Path) -> None:
     log = made.write_lines(tmp_path / "events.jsonl", [*made.copilot_session(), stop_line(STOP_S)])
-    assert stopped(log, STOP_S + 60) is None
+    assert stopped(log, STOP_S + 60, age_s=3.0) is None
 
 
 @pytest.mark.parametrize(
@@ -85,7 +94,7 @@ def test_broken_lines_are_passed_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["no/such/events.jsonl", "\x00", ""])
 def test_a_log_that_nobody_has_gives_no_message(tmp_path: Path, name: str) -> None:
-    assert stopped(tmp_path / name if name else Path()) is None
+    assert stopped(tmp_path / name if name else Path(), age_s=3.0) is None
 
 
 def test_the_time_of_the_stop_is_the_one_in_the_log() -> None:

@@ -3,10 +3,13 @@
 import json
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from claude_mem_lite.agents import codex, copilot
 from claude_mem_lite.event_names import is_spool_name
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.spool import Arrival, SpoolBatch, batches, leave, read_arrival, remove
@@ -208,6 +211,49 @@ def test_an_event_can_be_left_as_a_hook_leaves_it(home: Home) -> None:
     (batch,) = batches(home, nothing)
     assert [arrival.session for arrival in batch.arrivals] == ["s-1"]
     assert list(home.spool_tmp.iterdir()) == []
+
+
+STOPPED = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+def put_copilot(home: Home, number: int, session: str, kind: str, log: Path, **more: object) -> str:
+    """An event of Copilot that came with or after a stop, whose message its log gets later."""
+    named = f"{number:020d}-{GONE}-{number:08x}-{kind}_copilot"
+    given = {"session_id": session, "cwd": "/", "timestamp": STOPPED.isoformat(), "transcript_path": str(log), **more}
+    leave(home, named, json.dumps(given).encode())
+    return named
+
+
+def names_at(home: Home, age_s: float) -> tuple[list[str], bool]:
+    """The events that are taken some time after the stop, and whether others are left."""
+    found = list(batches(home, nothing, now_s=STOPPED.timestamp() + age_s))
+    taken = [arrival.name for batch in found for arrival in batch.arrivals]
+    assert taken == [path.name for batch in found for path in batch.files]
+    return taken, any(batch.is_incomplete for batch in found)
+
+
+def test_an_event_that_its_agent_has_not_written_whole_is_left_with_the_later_ones_of_its_session(
+    home: Home, tmp_path: Path
+) -> None:
+    log = tmp_path / "events.jsonl"
+    stop = put_copilot(home, 1, "s-1", "Stop", log)
+    end = put_copilot(home, 2, "s-1", "SessionEnd", log)
+    other = put_copilot(home, 3, "s-2", "UserPromptSubmit", log, prompt="go on")
+    assert names_at(home, 0.1) == ([other], True)
+    assert names_at(home, 3) == ([stop, end, other], False)
+    log.write_text(json.dumps({"type": "agentStop", "timestamp": round(STOPPED.timestamp() * 1000)}))
+    assert names_at(home, 0.1) == ([stop, end, other], False)
+
+
+@pytest.mark.parametrize(("agent", "event"), [(copilot, "Stop_copilot"), (codex, "PostToolUse_codex")])
+def test_no_log_of_an_excluded_folder_is_read(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: ModuleType, event: str
+) -> None:
+    monkeypatch.setattr(agent, "last_lines", lambda _: pytest.fail("it was read"))
+    call = {"tool_name": "Bash", "tool_use_id": "c", "tool_input": {"command": "ls"}, "tool_response": ""}
+    payload = {"session_id": "s", "cwd": "/private", "timestamp": STOPPED.isoformat(), **call}
+    raw = json.dumps({**payload, "transcript_path": str(tmp_path / "events.jsonl")}).encode()
+    assert read_arrival(f"{1:020d}-1-00000001-{event}", raw, lambda folder: folder == "/private") is None
 
 
 @pytest.mark.parametrize(

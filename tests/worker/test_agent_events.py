@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,38 @@ def test_an_agent_that_takes_nothing_at_a_prompt_is_given_nothing(
     assert prompt_context(taught, name, json.dumps(prompt).encode()) is None
     taught.passes.wait_until_idle(30)
     assert query(taught.home.memory_db, "select moment from receipts where moment = 'prompt'") == []
+
+
+def leave_copilot_turn(home: Home, clock: SetClock, project: str, log: Path) -> None:
+    more = {"session_id": "s-1", "cwd": project, "timestamp": clock.now.isoformat(), "transcript_path": str(log)}
+    prompt = {"hook_event_name": "UserPromptSubmit", "prompt": "add a tax", **more}
+    leave(home, prompt, name=now_name(clock, "UserPromptSubmit_copilot"))
+    leave(home, {"hook_event_name": "Stop", **more}, name=now_name(clock, "Stop_copilot", 10))
+
+
+def test_a_stop_whose_log_is_not_written_yet_keeps_no_other_project_waiting(
+    loop: Services, clock: SetClock, project: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "events.jsonl"
+    leave_copilot_turn(loop.home, clock, project, log)
+    other = told("UserPromptSubmit", "/srv/other", session_id="s-2", prompt_id="p", prompt="go on")
+    leave(loop.home, other, name=now_name(clock, "UserPromptSubmit", 20))
+    assert loop.passes.wait_until_stored(30)
+    assert rows(loop.home) == [("UserPromptSubmit", "s-1"), ("UserPromptSubmit", "s-2")]
+    assert not loop.passes.wait_until_idle(0.3, flush=True)
+    said = {"type": "assistant.message", "data": {"content": "The tax is added."}}
+    stop = {"type": "hook.start", "hookType": "agentStop", "timestamp": round(clock.now.timestamp() * 1000)}
+    log.write_text(f"{json.dumps(said)}\n{json.dumps(stop)}\n")
+    assert loop.passes.wait_until_idle(30)
+    replies = query(loop.home.memory_db, "select text, reply from prompts where session = 's-1'")
+    assert replies == [("add a tax", "The tax is added.")]
+
+
+def test_a_stop_without_a_log_is_stored_as_it_is(loop: Services, clock: SetClock, project: str, tmp_path: Path) -> None:
+    leave_copilot_turn(loop.home, clock, project, tmp_path / "events.jsonl")
+    clock.now += timedelta(seconds=3)
+    assert loop.passes.wait_until_idle(30)
+    assert query(loop.home.memory_db, "select text, reply from prompts") == [("add a tax", "")]
 
 
 def test_who_has_hooks_of_his_own_is_not_heard_by_those_of_claude_code(

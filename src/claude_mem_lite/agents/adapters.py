@@ -6,7 +6,7 @@ Claude Code's name of the event for all agents."""
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from claude_mem_lite.agents import claude_code, codex, copilot, cursor, gemini
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE, KNOWN_EVENTS, TOOL_EVENTS
@@ -27,12 +27,14 @@ _MORE = ("session_id", "agent_id", "source")
 class _Adapter:
     """Adapter of one agent. `adapt`: event and payload to payloads in Claude Code's form, mostly one. `triggers`:
     events at which the agent takes context. `answer`: event and context to the output of the hook. `in_claude_form`:
-    the agent accepts answers in Claude Code's form."""
+    the agent accepts answers in Claude Code's form. `complete`: adapted payload and time to the payload with what the
+    agent has written elsewhere, or None while the agent may still write it."""
 
     adapt: Callable[[str, JsonObject], tuple[JsonObject, ...]]
     triggers: tuple[str, ...]
     answer: Callable[[str, str], JsonObject] = claude_code.answer
     in_claude_form: bool = True
+    complete: Callable[[JsonObject, float], JsonObject | None] = lambda payload, _: payload
 
 
 _OF_CLAUDE_CODE = _Adapter(lambda _, payload: (payload,), ("SessionStart", "UserPromptSubmit", *TOOL_EVENTS))
@@ -40,7 +42,9 @@ _ADAPTERS: Mapping[str, _Adapter] = {
     "codex": _Adapter(codex.adapt, codex.TRIGGERS),
     "gemini": _Adapter(gemini.adapt, gemini.TRIGGERS, gemini.answer),
     "cursor": _Adapter(cursor.adapt, cursor.TRIGGERS, cursor.answer, in_claude_form=False),
-    "copilot": _Adapter(copilot.adapt, copilot.TRIGGERS, copilot.answer, in_claude_form=False),
+    "copilot": _Adapter(
+        copilot.adapt, copilot.TRIGGERS, copilot.answer, in_claude_form=False, complete=copilot.complete
+    ),
 }
 NAMES = (CLAUDE_CODE, *_ADAPTERS)
 IMPORTED = ("codex", "copilot", "gemini", "opencode")
@@ -77,6 +81,19 @@ def adapted(name: str, payload: JsonObject) -> tuple[JsonObject, ...]:
         return (payload,)
     payloads = _ADAPTERS[agent].adapt(event_of(name), payload) or (payload,)
     return tuple({**part, "agent": agent} for part in payloads)
+
+
+def completed(name: str, payloads: Sequence[JsonObject], now_s: float) -> list[JsonObject] | None:
+    """Return adapted payloads of a hook with what their agent has written elsewhere; None while it may still write."""
+    if is_past(name):
+        return list(payloads)
+    whole = []
+    for payload in payloads:
+        adapter = _ADAPTERS.get(text(payload.get("agent")), _OF_CLAUDE_CODE)
+        if (found := adapter.complete(payload, now_s)) is None:
+            return None
+        whole.append(found)
+    return whole
 
 
 def takes_context(event: Event) -> bool:

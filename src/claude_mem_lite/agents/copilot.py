@@ -5,7 +5,6 @@ end of the log is read."""
 
 import json
 import os
-import time
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -15,10 +14,9 @@ from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import JsonObject, text
 
 TRIGGERS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
-_MAX_WAIT_S = 1.0
+_MAX_WAIT_S = 2.0
 """Wait after the stop. The log was there within 0.15 s, on a busy machine: Copilot collects its lines before it writes
-them. A stop that is older has waited in the spool: then the log is there, or will never be."""
-_WAIT_STEP_S = 0.02
+them. For an older stop the log is there, or will never be."""
 _EXIT = lazy(r"\n?<[^<>\n]{1,80} with exit code (\d{1,9})>\s*\Z")
 _PATHS = ("path", "file_path", "filePath")
 _OF_SUBAGENT = {"SessionStart": "SubagentStart", "UserPromptSubmit": "SubagentPrompt", "Stop": "SubagentEnd"}
@@ -64,8 +62,6 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
         return ({**adapted, "hook_event_name": _OF_SUBAGENT.get(event, f"Subagent{event}")},)
     if event == "SessionStart" and text(payload.get("source")) == "new":
         adapted["source"] = "startup"
-    elif event == "Stop" and (said := _closing_message(payload)):
-        adapted["last_assistant_message"] = said
     elif event == "SubagentStop":
         adapted["agent_type"] = (
             payload_builders.first_text(payload, "agent_name", "agentName", "agent_type") or "subagent"
@@ -108,17 +104,16 @@ def _ended(shown: str) -> tuple[str, int]:
     return (shown[: ended.start()], int(ended[1])) if ended else (shown, 0)
 
 
-def _closing_message(payload: JsonObject) -> str:
-    """Return the last words of a turn from the log of the session; '' if the log does not have them in time."""
+def complete(payload: JsonObject, now_s: float) -> JsonObject | None:
+    """Return an adapted payload, at the end of a turn with the closing message from the log of the session; None while
+    the log may still get the message."""
     path, stop = text(payload.get("transcript_path")), _milliseconds(text(payload.get("timestamp")))
-    if not stop or not os.path.isdir(os.path.dirname(path)):
-        return ""
-    until = time.monotonic() + _MAX_WAIT_S - abs(time.time() - stop / 1000)
-    while (said := _said_before(stop, last_lines(path))) is None:
-        if time.monotonic() > until:
-            return ""
-        time.sleep(_WAIT_STEP_S)
-    return said
+    if payload.get("hook_event_name") != "Stop" or not stop or not os.path.isdir(os.path.dirname(path)):
+        return payload
+    said = _said_before(stop, last_lines(path))
+    if said is None and abs(now_s - stop / 1000) <= _MAX_WAIT_S:
+        return None
+    return {**payload, "last_assistant_message": said} if said else payload
 
 
 def _said_before(stop: int, lines: Sequence[bytes]) -> str | None:

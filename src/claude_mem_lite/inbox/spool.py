@@ -3,6 +3,7 @@
 import errno
 import json
 import logging
+import math
 import os
 import re
 import stat
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from claude_mem_lite.agents.adapters import adapted, duplicate_within_s, is_foreign, sender
+from claude_mem_lite.agents.adapters import adapted, completed, duplicate_within_s, is_foreign, sender
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.event_names import event_of, is_spool_name, part_of, process_of
 from claude_mem_lite.inbox.payload import accept, parse, to_stored, unreadable_head
@@ -44,6 +45,13 @@ class Arrival:
     duplicate_within_s: float = 0.0
 
 
+@frozen
+class Incomplete:
+    """Event of a session that its agent has not written whole yet."""
+
+    session: str
+
+
 HasOwnHooks = Callable[[str, str], bool]
 """Check for hooks of the same agent in a folder."""
 
@@ -54,18 +62,25 @@ def _no_own_hooks(agent: str, folder: str) -> bool:  # noqa: ARG001
 
 @frozen
 class SpoolBatch:
-    """Arrivals stored together, and the files to remove afterwards."""
+    """Arrivals stored together, and the files to remove afterwards. `is_incomplete`: events were left in the spool, for
+    a pass in a moment."""
 
     arrivals: tuple[Arrival, ...]
     files: tuple[Path, ...]
+    is_incomplete: bool = False
 
 
 def batches(
-    home: Home, is_excluded: Callable[[str], bool], has_own_hooks: HasOwnHooks = _no_own_hooks
+    home: Home,
+    is_excluded: Callable[[str], bool],
+    has_own_hooks: HasOwnHooks = _no_own_hooks,
+    now_s: float = math.inf,
 ) -> Iterator[SpoolBatch]:
     """Yield everything that hooks have left, oldest first, in batches for one transaction.
 
-    Events of excluded folders are only among the files to remove."""
+    Events of excluded folders are only among the files to remove. An incomplete event stays in the spool, with the
+    later events of its session."""
+    incomplete: set[str] = set()
     arrivals: list[Arrival] = []
     files: list[Path] = []
     size = 0
@@ -79,18 +94,24 @@ def batches(
             arrivals.append(Arrival(name, "unknown", "", "", 0, f"the spool file cannot be read: {error.strerror}"))
             continue
         try:
-            arrivals += read_arrivals(name, raw, is_excluded, has_own_hooks)
+            found = _read_when_complete(name, raw, is_excluded, has_own_hooks, now_s)
         except OBSTACLES as error:  # the file stays here, too
             reason = f"the event cannot be read for now: {type(error).__name__}"
             arrivals.append(Arrival(name, event_of(name), "", "", len(raw), reason))
             continue
+        if isinstance(found, Incomplete):
+            incomplete.add(found.session)
+            continue
+        if any(arrival.session in incomplete for arrival in found):
+            continue
+        arrivals += found
         files.append(path)
         size += len(raw)
         if len(files) >= BATCH_FILES or size >= BATCH_BYTES:
             yield SpoolBatch(tuple(arrivals), tuple(files))
             arrivals, files, size = [], [], 0
-    if files or arrivals:
-        yield SpoolBatch(tuple(arrivals), tuple(files))
+    if files or arrivals or incomplete:
+        yield SpoolBatch(tuple(arrivals), tuple(files), bool(incomplete))
 
 
 def waiting(home: Home) -> list[str]:
@@ -122,8 +143,19 @@ def read_arrivals(
 ) -> list[Arrival]:
     """Return the inbox rows of an event in Claude Code's form, one for each part; none for an excluded folder, or if
     the agent reports the same by hooks of its own. Raises nothing but `OBSTACLES`."""
+    found = _read_when_complete(name, raw, is_excluded, has_own_hooks, math.inf)
+    return [] if isinstance(found, Incomplete) else found
+
+
+def _read_when_complete(
+    name: str,
+    raw: bytes | JsonObject,
+    is_excluded: Callable[[str], bool],
+    has_own_hooks: HasOwnHooks,
+    now_s: float,
+) -> list[Arrival] | Incomplete:
     try:
-        return _read_arrivals(name, raw, is_excluded, has_own_hooks)
+        return _read_arrivals(name, raw, is_excluded, has_own_hooks, now_s)
     except OBSTACLES:
         raise
     except Exception as error:  # one failing event must not block all later events
@@ -134,17 +166,29 @@ def read_arrivals(
 
 
 def _read_arrivals(
-    name: str, raw: bytes | JsonObject, is_excluded: Callable[[str], bool], has_own_hooks: HasOwnHooks
-) -> list[Arrival]:
+    name: str,
+    raw: bytes | JsonObject,
+    is_excluded: Callable[[str], bool],
+    has_own_hooks: HasOwnHooks,
+    now_s: float,
+) -> list[Arrival] | Incomplete:
     size = len(raw) if isinstance(raw, bytes) else None
     try:
         payload = parse(raw) if isinstance(raw, bytes) else accept(raw)
+        named = text(payload.get("cwd"))
+        if named and is_excluded(named):  # before an adapter reads the log of the session
+            return []
         payloads = adapted(name, payload)
         folder = text(payloads[0].get("cwd"))
-        agent = sender(name, payload)
-        if is_excluded(folder) or (is_foreign(name, agent) and has_own_hooks(agent, folder)):
+        if (not named or folder != named) and is_excluded(folder):
             return []
-        return [_arrival(part_of(name, number), part, 0 if number else size) for number, part in enumerate(payloads)]
+        agent = sender(name, payload)
+        if is_foreign(name, agent) and has_own_hooks(agent, folder):
+            return []
+        whole = completed(name, payloads, now_s)
+        if whole is None:
+            return Incomplete(text(payloads[0].get("session_id")))
+        return [_arrival(part_of(name, number), part, 0 if number else size) for number, part in enumerate(whole)]
     except PayloadError as error:
         raw = raw if isinstance(raw, bytes) else json.dumps(raw).encode()
         if is_excluded(_folder_named_in(raw)):

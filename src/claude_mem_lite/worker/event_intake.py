@@ -25,6 +25,8 @@ class Intake:
         self._clock = clock
         self.dropped_folders: set[str] = set()
         """Excluded folders of dropped events, until `PauseWatch` has noted them."""
+        self.is_incomplete = False
+        """True after a pass that left events in the spool, because their agent had not written them whole."""
         self._unwritten: list[tuple[str, bytes]] = []
 
     def hold(self, name: str, raw: bytes) -> None:
@@ -35,7 +37,7 @@ class Intake:
             self._unwritten.append((name, raw))
 
     def take_in(self, config: Config) -> int:
-        """Move all waiting events into the inbox; return the number of new events.
+        """Move all waiting events into the inbox, except for incomplete ones; return the number of new events.
 
         No event is removed after the inbox or the home was replaced: the next worker takes the event in."""
 
@@ -48,16 +50,17 @@ class Intake:
         def reports_itself(agent: str, folder: str) -> bool:
             return has_own_hooks(self._home, agent, folder)
 
-        added = 0
+        added, self.is_incomplete = 0, False
         while self._unwritten and self._has_files():
             name, raw = self._unwritten[0]
             arrivals = spool.read_arrivals(name, raw, excluded, reports_itself)
             added += self._queue.add(arrivals, self._clock().timestamp())
             if self._has_files():
                 del self._unwritten[0]
-        for batch in spool.batches(self._home, excluded, reports_itself):
+        for batch in spool.batches(self._home, excluded, reports_itself, self._clock().timestamp()):
             if not self._has_files():
                 break
+            self.is_incomplete = batch.is_incomplete
             added += self._queue.add(batch.arrivals, self._clock().timestamp())
             if self._has_files():
                 spool.remove(batch)
@@ -85,6 +88,11 @@ class EventIntake:
         self._pause_watch = pause_watch
         self._activity = activity
         self._writes = writes
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Return whether events were left in the spool, for a pass in a moment."""
+        return self._intake.is_incomplete
 
     def hold(self, name: str, raw: bytes) -> None:
         """Keep an event that no hook could write anywhere."""

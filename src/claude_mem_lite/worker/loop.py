@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 POLL_S = 2.0
 _ANSWER_POLL_S = 0.01
+_INCOMPLETE_POLL_S = 0.1
 _LARGE_WORK = 8 * 1024 * 1024
 log = logging.getLogger(__name__)
 
@@ -163,8 +164,9 @@ class Loop:
     def _run_step(self, step: "BackgroundStep") -> float | None:
         return None if self.services.shutdown.stopping.is_set() else step.run()
 
-    def _pass(self) -> None:
-        """Take events in and process all that is ready; answers to commands and callers come first."""
+    def _pass(self) -> float | None:
+        """Take events in and process all that is ready; answers to commands and callers come first. Return the seconds
+        until the next pass, if it is due soon."""
         services = self.services
         request = services.passes.take_request()
         if not services.models.has_begun:
@@ -172,16 +174,21 @@ class Loop:
                 log.info("events returned to the inbox", extra={"events": returned})
             services.models.begin()
         services.writes.run_pending()
-        if self._follow_settings():
+        if is_taken_in := self._follow_settings():
             services.intake.take_in()
-            changed = self._process_ready(flush=request.flush)
+            # An incomplete event may be the end of an open turn.
+            changed = self._process_ready(flush=request.flush and not services.intake.is_incomplete)
             self._let_answers_out(request)
             self._render(changed, flush=request.flush)
             self._maintain()
         services.writes.run_pending()
         self._checkpoints.make_due()
+        if is_taken_in and services.intake.is_incomplete:  # callers wait for the pass that leaves nothing ready
+            services.passes.put_back(request)
+            return _INCOMPLETE_POLL_S
         if services.shutdown.has_files():  # else the end of the loop answers the callers
             services.passes.note_done(request)
+        return None
 
     def _follow_settings(self) -> bool:
         """Read the settings; return False while they are invalid, because nothing may be taken in then."""

@@ -85,6 +85,12 @@ class PassProgress:
             request, self._flush = PassRequest(self._asked, self._flush), False
             return request
 
+    def put_back(self, request: PassRequest) -> None:
+        """Leave the callers of a pass to the next one."""
+        with self._idle:
+            self._is_under_way = False
+            self._flush = self._flush or request.flush
+
     def note_stored(self, request: PassRequest) -> None:
         """Answer the callers that wait for stored turns alone."""
         with self._idle:
