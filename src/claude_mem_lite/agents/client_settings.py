@@ -105,12 +105,6 @@ class _Notes:
     """MCP servers by folder; '' stands for all folders."""
 
 
-def config_folder(chosen: Path | None, environment: Mapping[str, str]) -> Path:
-    """Return the client's configuration folder: the chosen one, else $CLAUDE_CONFIG_DIR, else ~/.claude."""
-    folder = chosen or environment.get("CLAUDE_CONFIG_DIR")
-    return Path(os.path.abspath(Path(folder).expanduser())) if folder else Path.home() / ".claude"
-
-
 def config_folder_of_transcript(transcript: str) -> Path | None:
     """Return the configuration folder of a session by its transcript in `projects/PROJECT/`.
 

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from claude_mem_lite.agents.client_settings import ClientSettings, SettingsFile, config_folder
+from claude_mem_lite.agents.agent_folders import agent_folder
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.agents.client_settings import ClientSettings, SettingsFile
 from claude_mem_lite.values import frozen
 
 _SERVER_NAME, _PLUGIN_NAME = "claude-mem-lite", "mem-lite"
@@ -39,7 +41,7 @@ def tools_allowed(cwd: Path, config_dir: Path | None = None, mode: str = "") -> 
     if mode == "plan":
         return False
     try:
-        settings = ClientSettings(config_folder(config_dir, os.environ), cwd)
+        settings = ClientSettings(agent_folder(CLAUDE_CODE, os.environ, config_dir), cwd)
         files = settings.files()
         decisions = {server: _decide(settings, files, server).decision for server in (SERVER, PLUGIN_SERVER)}
         if not {"denied", "asked"}.isdisjoint(decisions.values()):

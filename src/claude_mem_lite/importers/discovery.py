@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from claude_mem_lite.agents.adapters import IMPORTED
+from claude_mem_lite.agents.agent_folders import agent_folder
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.importers import codex_rollout, copilot_log, gemini_chat, opencode_session
 from claude_mem_lite.importers.agent_session import NO_FOLDER, AgentSession
@@ -27,6 +28,14 @@ AGENTS = (CLAUDE_CODE, *IMPORTED)
 IMPORTABLE = (*SUFFIXES, ".json", "opencode*.db")
 """Endings of files that can be imported, for messages."""
 OTHER_FORMAT, NO_TURNS, OTHER_AGENT = "in another format", "without turns", "of an agent that --agent leaves out"
+
+_SESSIONS_IN = {
+    CLAUDE_CODE: ("projects",),
+    codex_rollout.AGENT: ("sessions", "archived_sessions"),
+    copilot_log.AGENT: ("session-state",),
+    gemini_chat.AGENT: ("tmp",),
+    opencode_session.AGENT: ("",),
+}
 
 
 @frozen
@@ -53,21 +62,8 @@ def is_importable(name: str) -> bool:
 
 def folders_of(agent: str, environment: Mapping[str, str]) -> list[Path]:
     """Return the folders in which an agent stores this user's sessions."""
-    home = Path.home()
-
-    def chosen(variable: str, usual: Path) -> Path:
-        return Path(environment[variable]) if environment.get(variable) else usual
-
-    if agent == codex_rollout.AGENT:
-        folder = chosen("CODEX_HOME", home / ".codex")
-        return [folder / "sessions", folder / "archived_sessions"]
-    if agent == copilot_log.AGENT:
-        return [chosen("COPILOT_HOME", home / ".copilot") / "session-state"]
-    if agent == gemini_chat.AGENT:
-        return [chosen("GEMINI_CLI_HOME", home) / ".gemini" / "tmp"]
-    if agent == opencode_session.AGENT:
-        return [chosen("XDG_DATA_HOME", home / ".local" / "share") / "opencode"]
-    return own_folders(environment)
+    folder = agent_folder(agent, environment)
+    return [folder / name for name in _SESSIONS_IN[agent]]
 
 
 def stored_files(agent: str, root: Path, problems: list[TranscriptProblem]) -> Iterator[Path]:

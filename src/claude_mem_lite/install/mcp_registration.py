@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from claude_mem_lite.agents.agent_folders import VARIABLES, agent_folder
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import project_root
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
@@ -71,11 +72,9 @@ def location_of(
 
     Not a project's `.mcp.json`: everybody with the repository shares that file, and our entry holds paths of this
     machine. The client knows a project by the root of its repository."""
-    chosen = environment.get("CLAUDE_CONFIG_DIR")
-    folder = config_dir or (Path(chosen) if chosen else None)
-    is_default = folder is None or (not chosen and folder.expanduser().absolute() == Path.home() / ".claude")
-    base = Path.home() if is_default or folder is None else folder.expanduser().absolute()
-    path = base / ".claude.json"
+    folder = agent_folder(CLAUDE_CODE, environment, config_dir)
+    is_default = not environment.get(VARIABLES[CLAUDE_CODE]) and folder == agent_folder(CLAUDE_CODE, {})
+    path = (Path.home() if is_default else folder) / ".claude.json"
     if scope == "user":
         return ServerLocation(path, ("mcpServers",))
     return ServerLocation(path, ("projects", str(project_root(project or Path.cwd())), "mcpServers"))

@@ -9,8 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from claude_mem_lite.agents.agent_folders import agent_folder
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.agents.client_settings import LOCAL_NAME, config_folder
+from claude_mem_lite.agents.client_settings import LOCAL_NAME
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
 from claude_mem_lite.install import agent_extras, mcp_registration, settings_files
 from claude_mem_lite.install.agent_extras import ExtraPaths
@@ -77,7 +78,7 @@ def settings_path(
     In a project, the local file: the commands hold paths of this machine, which no colleague has."""
     if scope == "project":
         return (project or Path.cwd()) / ".claude" / LOCAL_NAME
-    return config_folder(config_dir, environment) / "settings.json"
+    return agent_folder(CLAUDE_CODE, environment, config_dir) / "settings.json"
 
 
 def target_of(
@@ -90,7 +91,7 @@ def target_of(
         settings = settings_path(scope, config_dir, environment, project)
         server = mcp_registration.location_of(scope, config_dir, environment, project)
         return Target(agent, scope, settings, ExtraPaths(settings, server, agent_extras.skill_path(settings)), folder)
-    return target_in(agent, _folder_of(agent, config_dir, environment), folder)
+    return target_in(agent, agent_folder(agent, environment, config_dir), folder)
 
 
 def target_of_record(record: Record, environment: Mapping[str, str] = os.environ) -> Target:
@@ -137,15 +138,6 @@ def target_in(agent: str, folder: Path, project: Path | None) -> Target:
 
 def _folder_with(settings: Path) -> Path:
     return settings.parent.parent if settings.name == OWN_FILE else settings.parent
-
-
-def _folder_of(agent: str, config_dir: Path | None, environment: Mapping[str, str]) -> Path:
-    if config_dir is not None:
-        return Path(os.path.abspath(config_dir.expanduser()))
-    if agent == "gemini":  # the variable names a home, and Gemini makes its folder inside
-        return Path(environment.get("GEMINI_CLI_HOME") or Path.home()).expanduser().absolute() / ".gemini"
-    chosen = environment.get({"codex": "CODEX_HOME", "copilot": "COPILOT_HOME"}.get(agent, ""))
-    return Path(chosen).expanduser().absolute() if chosen else Path.home() / f".{agent}"
 
 
 def _files(agent: str, folder: Path, project: Path | None) -> tuple[Path, Path, Path]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.agents.agent_folders import environment_with
 from claude_mem_lite.cli.output import plain
 from claude_mem_lite.cli.transfer.import_transcripts import import_sessions
 from claude_mem_lite.cli.transfer.transcript_report import LABELS, TranscriptReport
@@ -14,8 +14,6 @@ from claude_mem_lite.importers.discovery import AGENTS, discover, folders_of, st
 from claude_mem_lite.importers.transcripts import FolderMap, Transcript
 from claude_mem_lite.install.targets import Target
 from claude_mem_lite.text import counted
-
-_VARIABLES = {CLAUDE_CODE: "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "copilot": "COPILOT_HOME"}
 
 _NAMES = [LABELS[agent] for agent in AGENTS]
 _NONE = f"No earlier sessions of {', '.join(_NAMES[:-1])} or {_NAMES[-1]} were found."
@@ -40,10 +38,7 @@ def environment_of(target: Target) -> Mapping[str, str]:
     """Return the environment in which the target's agent has the folder of the target."""
     if target.scope == "project":
         return os.environ
-    if target.agent == "gemini":
-        return {**os.environ, "GEMINI_CLI_HOME": str(target.folder.parent)}
-    variable = _VARIABLES.get(target.agent)
-    return {**os.environ, variable: str(target.folder)} if variable else os.environ
+    return environment_with(target.agent, target.folder, os.environ)
 
 
 def count_past(found: Sequence[Transcript], environment: Mapping[str, str]) -> list[str]:

@@ -5,8 +5,9 @@ import os
 
 import click
 
+from claude_mem_lite.agents.agent_folders import agent_folder
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.agents.client_settings import ClientSettings, config_folder
+from claude_mem_lite.agents.client_settings import ClientSettings
 from claude_mem_lite.agents.permissions import Permission, permission
 from claude_mem_lite.cli.options import refuse_agent
 from claude_mem_lite.cli.setup.yes_or_no import ask_yes_or_no
@@ -74,5 +75,5 @@ def print_decision(home: Home, target: Target, allow_tools: bool | None) -> None
 
 def _permission(target: Target) -> Permission:
     if target.project is not None:
-        return permission(ClientSettings(config_folder(None, os.environ), target.project))
+        return permission(ClientSettings(agent_folder(CLAUDE_CODE, os.environ), target.project))
     return permission(ClientSettings(target.settings.parent))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from claude_mem_lite.agents.agent_folders import VARIABLES
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import (
     OneOf,
@@ -200,9 +201,10 @@ def _where_nothing_is(paths: Sequence[Path], agents: Sequence[str]) -> str:
         kinds = ", ".join(IMPORTABLE)
         return f"There are no transcripts ({kinds}) in {named}. Without a PATH, the agents' own folders are read."
     folders = " or ".join(plain(folder) for agent in agents for folder in folders_of(agent, os.environ))
+    *variables, last = VARIABLES.values()
     return (
         f"There are no transcripts in {folders}. If an agent keeps them elsewhere, give that folder as PATH, or set "
-        "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME, GEMINI_CLI_HOME or XDG_DATA_HOME as it is set for the agent."
+        f"{', '.join(variables)} or {last} as it is set for the agent."
     )
 
 

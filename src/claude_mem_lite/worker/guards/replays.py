@@ -10,7 +10,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from claude_mem_lite import pauses
-from claude_mem_lite.agents.client_settings import config_folder, config_folder_of_transcript
+from claude_mem_lite.agents.agent_folders import agent_folder
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.agents.client_settings import config_folder_of_transcript
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.guards import history
@@ -153,4 +155,4 @@ class GuardReplays:
         """Return the configuration folders of Claude Code: the usual one, and those that sessions named."""
         named = event_history.transcripts_of(self._queue.db, known[-MAX_SESSIONS:])
         found = [config_folder_of_transcript(path) for path in named]
-        return list(dict.fromkeys([config_folder(None, os.environ), *(one for one in found if one is not None)]))
+        return list(dict.fromkeys([agent_folder(CLAUDE_CODE, os.environ), *(one for one in found if one is not None)]))
