@@ -26,7 +26,7 @@ def digests_of(session: PastSession, folder: Path) -> Sequence[JsonObject | None
     path = session.write(folder)
     maker = SessionDigests(Config(), LATER)
     past = [turn for transcript in find_transcripts([path]) for turn in read_transcript(transcript, LATER)]
-    return [maker.digest(turn.as_rows()) for turn in past]
+    return [maker.digest(turn.arrivals()) for turn in past]
 
 
 def test_a_turn_with_a_prompt_has_a_digest(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ the worker takes a digest only for a turn of the same content."""
 
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
@@ -14,10 +14,10 @@ from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.event_history import events_of_turn
+from claude_mem_lite.inbox.past_arrival import PlacedArrival
 from claude_mem_lite.inbox.queue import Row
-from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.inbox.usable_events import read_events
-from claude_mem_lite.models import Event, JsonObject, Turn, text
+from claude_mem_lite.models import Event, JsonObject, Turn
 from claude_mem_lite.responses.encoding import to_json
 from claude_mem_lite.turn_digest import TurnDigest
 
@@ -43,14 +43,14 @@ class SessionDigests:
 
         False also for turns without a digest."""
 
-    def follow(self, turn: JsonObject) -> None:
-        """Read prompt and closing message of a turn that comes as rows of the inbox."""
+    def follow(self, turn: Sequence[PlacedArrival]) -> None:
+        """Read prompt and closing message of a turn."""
         rows = self._rows(turn)
         self._note(rows, self._read([row for row in rows if row.event in _READ]), has_failed=False)
 
-    def digest(self, turn: JsonObject) -> JsonObject | None:
-        """Return the digest of a turn that comes as rows of the inbox, and its key; None after a failure, or if a rule
-        fails, as it will in the worker, which reports it."""
+    def digest(self, turn: Sequence[PlacedArrival]) -> JsonObject | None:
+        """Return the digest of a turn, and its key; None after a failure, or if a rule fails, as it will in the worker,
+        which reports it."""
         if any(self._failed):
             self.follow(turn)
             return None
@@ -69,18 +69,11 @@ class SessionDigests:
             log.warning("turn left to the worker: %s", type(error).__name__, extra={"name_of_event": event})
             return None
 
-    def _rows(self, turn: JsonObject) -> list[Row]:
+    def _rows(self, turn: Sequence[PlacedArrival]) -> list[Row]:
         """Return the rows that the inbox would process as one turn."""
-        listed = turn["events"]
-        found = [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, list) else []
-        arrivals = [
-            Arrival(text(row["name"]), text(row["event"]), text(row["session"]), text(row["payload"]), 0)
-            for row in found
-            if not row["problem"]
-        ]
         return [
             Row(number, arrival.name, arrival.event, arrival.session, arrival.payload, self._now_s)
-            for number, arrival in enumerate(events_of_turn(arrivals))
+            for number, arrival in enumerate(events_of_turn([event.arrival for event in turn]))
         ]
 
     def _read(self, rows: Sequence[Row]) -> list[Event]:

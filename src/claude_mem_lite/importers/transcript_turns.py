@@ -2,7 +2,7 @@
 
 A turn is yielded whole or not at all: the rest of a stored half turn would be taken for stored."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from claude_mem_lite.importers.transcript_entries import (
     read_user_line,
     without_injected,
 )
-from claude_mem_lite.inbox.past_arrival import as_row
+from claude_mem_lite.inbox.past_arrival import PlacedArrival, placed_arrival
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.safety.redact import texts_of
 from claude_mem_lite.values import frozen
@@ -88,9 +88,14 @@ class TranscriptTurn:
         events: list[JsonObject] = [{"name": event.name, "payload": event.payload} for event in self.events]
         return {"session": self.session, "name": self.name, "events": events}
 
-    def as_rows(self) -> JsonObject:
-        """Return the whole turn as rows of the inbox, without secrets, for the worker to store."""
-        events = [as_row(event.name, event.payload) for event in self.events]
+    def arrivals(self) -> list[PlacedArrival]:
+        """Return the events on their way into the inbox, without secrets."""
+        return [placed_arrival(event.name, event.payload) for event in self.events]
+
+    def as_rows(self, arrivals: Sequence[PlacedArrival] = ()) -> JsonObject:
+        """Return the whole turn as rows of the inbox, without secrets, for the worker to store; `arrivals` are its
+        events, if they are made already."""
+        events = [event.as_json() for event in arrivals or self.arrivals()]
         return {"session": self.session, "name": self.name, "events": events}
 
 

@@ -11,6 +11,19 @@ from claude_mem_lite.inbox.spool import Arrival, read_arrival
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.safety.clean_import import without_private
 from claude_mem_lite.safety.own_blocks import payload_without_own_blocks
+from claude_mem_lite.values import frozen
+
+
+@frozen
+class PlacedArrival:
+    """Event of a transcript with its folder, for a worker that knows the excluded folders."""
+
+    arrival: Arrival
+    folder: str
+
+    def as_json(self) -> JsonObject:
+        """Return the row of the inbox with the folder."""
+        return {**asdict(self.arrival), "folder": self.folder}
 
 
 def past_arrival(name: str, payload: JsonObject, excludes: Callable[[str], bool]) -> Arrival | None:
@@ -21,8 +34,8 @@ def past_arrival(name: str, payload: JsonObject, excludes: Callable[[str], bool]
     return read_arrival(name, without_private(payload_without_own_blocks(payload)), excludes)
 
 
-def as_row(name: str, payload: JsonObject) -> JsonObject:
-    """Return the row of an event with its folder, for a worker that knows the excluded folders."""
+def placed_arrival(name: str, payload: JsonObject) -> PlacedArrival:
+    """Return an event of a transcript with its folder, without secrets, private passages and injected context."""
     folder = ""
 
     def note(named: str) -> bool:
@@ -32,4 +45,4 @@ def as_row(name: str, payload: JsonObject) -> JsonObject:
 
     arrival = past_arrival(name, payload, note)
     assert arrival is not None
-    return {**asdict(arrival), "folder": folder}
+    return PlacedArrival(arrival, folder)

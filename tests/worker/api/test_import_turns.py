@@ -120,7 +120,7 @@ def test_the_command_makes_the_digest_that_the_worker_would_make(served: Machine
     session.prompt("<task-notification>\nA server ended.\n</task-notification>").runs("ls", "tax.py").says("Seen.")
     turns = turns_of(session.prompt("and the tax?").says("It is 19 %."), tmp_path)
     digests = SessionDigests(Config(), LATER)
-    ahead: list[Json] = [{**(rows := turn.as_rows()), "ahead": digests.digest(rows)} for turn in turns]
+    ahead: list[Json] = [{**turn.as_rows(), "ahead": digests.digest(turn.arrivals())} for turn in turns]
     for turn in ahead:
         turn["ahead"]["digest"]["log"] = "made by the command"
     served.post("/api/import", {"turns": ahead})
@@ -130,7 +130,7 @@ def test_the_command_makes_the_digest_that_the_worker_would_make(served: Machine
 
 def test_a_digest_of_another_turn_is_not_taken(served: Machine, tmp_path: Path) -> None:
     (turn,) = turns_of(fixed_bug("i-wrong", 4714), tmp_path)
-    made = SessionDigests(Config(), LATER).digest(turn.as_rows())
+    made = SessionDigests(Config(), LATER).digest(turn.arrivals())
     assert made is not None
     wrong = {**made, "key": "0" * 32, "digest": {"drafts": []}}
     assert served.post("/api/import", {"turns": [{**turn.as_rows(), "ahead": wrong}]})["memories"] == 1

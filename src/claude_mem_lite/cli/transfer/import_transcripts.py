@@ -264,11 +264,11 @@ class TranscriptImport:
     def _rows(self, turn: TranscriptTurn, digests: SessionDigests) -> JsonObject:
         """Return a turn as rows of the inbox, with its digest while the worker has enough to do: both share the work of
         the rules, whoever is faster."""
-        rows = turn.as_rows()
+        arrivals = turn.arrivals()
         if self._read > self._taken:
-            return {**rows, "ahead": digests.digest(rows)}
-        digests.follow(rows)
-        return rows
+            return {**turn.as_rows(arrivals), "ahead": digests.digest(arrivals)}
+        digests.follow(arrivals)
+        return turn.as_rows(arrivals)
 
     def _note_end(self, transcript: Transcript, reader: Reader, before: TranscriptReport) -> None:
         self._report.still_open += reader.still_open
