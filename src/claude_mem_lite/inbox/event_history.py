@@ -48,6 +48,14 @@ class SessionEvent:
         return parse(self.payload.encode())
 
 
+@frozen
+class TurnsBefore:
+    """Few turns of a session before another one, the last one first, and the ids of their calls."""
+
+    turns: tuple[str, ...]
+    calls: tuple[int, ...]
+
+
 def tool_calls(db: sqlite3.Connection, session: str, limit: int) -> list[CallRow]:
     """Return the last tool calls of a session, newest first, as far as its events are kept."""
     rows = db.execute(
@@ -127,27 +135,8 @@ def rows_of(db: sqlite3.Connection, turn: str) -> list[Row]:
     return [Row(**dict(row)) for row in rows]
 
 
-def turns_before(db: sqlite3.Connection, turn: str) -> list[str]:
-    """Return the few turns of the session before a turn that had calls, the last one first, as far as they are kept."""
-    return _events_before(db, turn)[0]
-
-
-def calls_before(db: sqlite3.Connection, turn: str, tools: Sequence[str]) -> list[Row]:
-    """Return the calls of some tools in the few turns of the session before a turn, in order, as far as they are
-    kept."""
-    _, ids = _events_before(db, turn)
-    stored = db.execute(
-        """select id, name, event, session, payload, received_at from inbox
-           where id in (select value from json_each(:ids)) and length(payload) <= :longest and json_valid(payload)
-             and json_extract(payload, '$.tool_name') in (select value from json_each(:tools))
-           order by id""",
-        {"ids": json.dumps(ids), "tools": json.dumps(list(tools)), "longest": _MAX_BEFORE_LENGTH},
-    )
-    return [Row(**dict(row)) for row in stored]
-
-
-def _events_before(db: sqlite3.Connection, turn: str) -> tuple[list[str], list[int]]:
-    """Return the few turns before a turn, and the ids of their calls."""
+def turns_before(db: sqlite3.Connection, turn: str) -> TurnsBefore:
+    """Return the few turns of the session before a turn that had prompts or calls, as far as they are kept."""
     rows = db.execute(
         """select inbox.id, inbox.turn, inbox.event from inbox join inbox as first
              on first.id = (select min(id) from inbox where turn = :turn)
@@ -157,8 +146,27 @@ def _events_before(db: sqlite3.Connection, turn: str) -> tuple[list[str], list[i
            order by inbox.id desc limit :limit""",
         {"turn": turn, "limit": _MAX_BEFORE},
     ).fetchall()
-    turns = list(dict.fromkeys(row["turn"] for row in rows))[:_MAX_TURNS_BEFORE]
-    return turns, [row["id"] for row in rows if row["turn"] in turns and row["event"] != "UserPromptSubmit"]
+    turns = tuple(dict.fromkeys(row["turn"] for row in rows))[:_MAX_TURNS_BEFORE]
+    calls = tuple(row["id"] for row in rows if row["turn"] in turns and row["event"] != "UserPromptSubmit")
+    return TurnsBefore(turns, calls)
+
+
+def calls_in(db: sqlite3.Connection, before: TurnsBefore, tools: Sequence[str]) -> list[Row]:
+    """Return the calls of some tools in earlier turns, in order, as far as they are kept."""
+    stored = db.execute(
+        """select id, name, event, session, payload, received_at from inbox
+           where id in (select value from json_each(:ids)) and length(payload) <= :longest and json_valid(payload)
+             and json_extract(payload, '$.tool_name') in (select value from json_each(:tools))
+           order by id""",
+        {"ids": json.dumps(before.calls), "tools": json.dumps(list(tools)), "longest": _MAX_BEFORE_LENGTH},
+    )
+    return [Row(**dict(row)) for row in stored]
+
+
+def calls_before(db: sqlite3.Connection, turn: str, tools: Sequence[str]) -> list[Row]:
+    """Return the calls of some tools in the few turns of the session before a turn, in order, as far as they are
+    kept."""
+    return calls_in(db, turns_before(db, turn), tools)
 
 
 def prompts_after(db: sqlite3.Connection, session: str, lead: str) -> list[str]:

@@ -5,7 +5,6 @@ A unit is processed together: a whole turn, or one lone event."""
 import hashlib
 import json
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict
@@ -23,7 +22,6 @@ from claude_mem_lite.values import frozen
 LEASE_S = 120.0
 RETRY_AFTER_S = (5.0, 10.0, 20.0)
 CRASH_LIMIT = 10
-_MAX_NOTED_TURNS = 100
 KEEP_FINISHED_S = 8 * 86400.0
 QUIET_TURN_S = 86400.0
 FINISHED = "status in ('done', 'skipped', 'error')"
@@ -74,8 +72,6 @@ class Queue:
         self._done = done
         """Counter of memory.db, noted with finished events."""
         self.journal = journal
-        self.turns_without_failure: deque[str] = deque(maxlen=_MAX_NOTED_TURNS)
-        """Last processed turns in which no command failed: no later turn has to read their commands again."""
 
     def add(self, arrivals: Iterable[Arrival], now: float) -> int:
         """Store events under their spool names, once each; return the number of new events. An event of two hooks, as

@@ -37,6 +37,7 @@ from claude_mem_lite.worker.answers.user_notices import UserNotices
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ContextRenderer
 from claude_mem_lite.worker.event_intake import EventIntake, Intake
+from claude_mem_lite.worker.known_turns import KnownTurns
 from claude_mem_lite.worker.loading import LateModules
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider, ModelScheduler
@@ -186,6 +187,7 @@ def _make_loop(
         duplicate_hooks=DuplicateHookGuard(inbox_readers.open),
         questions=QuestionPace(),
         arms=SessionArms(settings, writes),
+        known_turns=KnownTurns(),
     )
 
     def link(memory: Memory, location: Location, folder: str) -> Memory:

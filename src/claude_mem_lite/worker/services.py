@@ -20,6 +20,7 @@ from claude_mem_lite.worker.answers.user_notices import UserNotices
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ALL_PROJECTS, ContextRenderer
 from claude_mem_lite.worker.event_intake import EventIntake
+from claude_mem_lite.worker.known_turns import KnownTurns
 from claude_mem_lite.worker.models.scheduler import ModelScheduler
 from claude_mem_lite.worker.pass_progress import PassProgress
 from claude_mem_lite.worker.settings import SettingsSource
@@ -62,6 +63,7 @@ class Services:
     duplicate_hooks: DuplicateHookGuard
     questions: QuestionPace
     arms: SessionArms
+    known_turns: KnownTurns
 
     def rebuild_derived(self) -> Future[None]:
         """Rebuild indexes, freshness and contexts; the future ends when the rebuild has begun."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from claude_mem_lite.compress.rules.known_digests import digest_of
+from claude_mem_lite.compress.rules.known_digests import key_of
 from claude_mem_lite.compress.rules.session_handoff import handoff
 from claude_mem_lite.compress.rules.session_summary import headline_worth, summarize
+from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.compress.rules.turn_lessons import is_taught
 from claude_mem_lite.compress.toolcalls.provenance import ForeignText
 from claude_mem_lite.config import Config
@@ -25,6 +26,7 @@ from claude_mem_lite.store import sessions, symbol_changes, turns
 from claude_mem_lite.turn_digest import TurnDigest
 from claude_mem_lite.values import frozen
 from claude_mem_lite.worker import session_job
+from claude_mem_lite.worker.known_turns import KnownTurns
 
 _NOTHING_KEPT = "held nothing worth keeping"
 log = logging.getLogger(__name__)
@@ -47,6 +49,7 @@ def process(
     config: Config,
     link: Tie,
     likeness: Likeness,
+    known_turns: KnownTurns,
     now: datetime,
 ) -> StoredTurn | None:
     """Process a turn completely; return it, if any event was usable. A repetition changes nothing."""
@@ -58,7 +61,7 @@ def process(
         return None
     where = session_job.locate_event(unit[0].name, events[0].cwd, queue, db, now) if events else None
     if where:
-        stored = _store_turn(unit[0].name, events, where.location, db, queue, config, link, likeness, now)
+        stored = _store_turn(unit[0].name, events, where.location, db, queue, config, link, likeness, known_turns, now)
         if events[-1].kind in ("SessionEnd", "StopFailure"):
             outcomes.judge(db, queue, events[-1].session)
         if events[-1].kind == "SessionEnd":  # after an error the session mostly goes on
@@ -79,6 +82,7 @@ def _store_turn(
     config: Config,
     link: Tie,
     likeness: Likeness,
+    known_turns: KnownTurns,
     now: datetime,
 ) -> StoredTurn:
     """Compress and store one turn."""
@@ -89,15 +93,16 @@ def _store_turn(
     asked = next((event.prompt for event in events if event.prompt), "")
     earlier = handoffs.events_left_failing(
         events,
-        partial(_calls_to_fix, queue, key),
+        partial(_calls_to_fix, queue, key, known_turns),
         partial(usable_events.read_events, config=config),
     )
     prompt = asked or turns.last_prompt(db, first.session)
     previous = turns.previous_message(db, first.session, first.at)
     turn = Turn(key, first.session, project, prompt, tuple(events), earlier, previous)
-    digest = digest_of(turn)
+    digest = known_turns.digest(key_of(turn)) if known_turns.has_digests else None
+    digest = fold(turn) if digest is None else digest
     if not digest.has_failure:
-        queue.turns_without_failure.append(key)
+        known_turns.note_without_failure(key)
     digest = correction_context.with_preceding_work(db, turn, digest)
     digest = user_reverts.with_undone(db, queue, turn, digest)
     digest = collection.without_dismissed(db, project, digest, likeness)
@@ -143,11 +148,12 @@ def _store_turn(
     return StoredTurn(turn, digest, is_new)
 
 
-def _calls_to_fix(queue: Queue, key: str) -> Sequence[Row]:
+def _calls_to_fix(queue: Queue, key: str, known_turns: KnownTurns) -> Sequence[Row]:
     """Return the calls of the turns before a turn, unless no command failed in any of them."""
-    if set(event_history.turns_before(queue.db, key)).issubset(queue.turns_without_failure):
+    before = event_history.turns_before(queue.db, key)
+    if known_turns.are_without_failure(before.turns):
         return ()
-    return event_history.calls_before(queue.db, key, handoffs.TOOLS)
+    return event_history.calls_in(queue.db, before, handoffs.TOOLS)
 
 
 def _linked(draft: Draft, memory: Memory, last: Event, location: Location, link: Tie) -> Memory:

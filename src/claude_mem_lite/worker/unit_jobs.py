@@ -191,8 +191,8 @@ class UnitJobs:
             return None
         from claude_mem_lite.worker import turn_job  # late: see `worker/loading.py`
 
-        likeness = self._services.likeness
-        return turn_job.process(unit, self._queue, self._memory_db, config, self._link, likeness, now)
+        likeness, known = self._services.likeness, self._services.known_turns
+        return turn_job.process(unit, self._queue, self._memory_db, config, self._link, likeness, known, now)
 
     def _follow_guards(self, unit: list[Row], stored: "StoredTurn") -> None:
         """Bring guards up to date after a turn; an error must not fail the turn, which is stored."""

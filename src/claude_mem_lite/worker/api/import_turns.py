@@ -12,7 +12,6 @@ from typing import NamedTuple, cast
 from pydantic import AwareDatetime
 
 from claude_mem_lite import pauses
-from claude_mem_lite.compress.rules import known_digests
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import MemoryLiteError
@@ -137,7 +136,9 @@ def take_in(given: Import, services: Running) -> ImportedTurns:
 
 def _store(services: Services, given: Import, arrivals: Sequence[Arrival]) -> None:
     """Store events and wait until they are processed, with the digests that came with them."""
-    with known_digests.kept({turn.ahead.key: turn.ahead.digest for turn in given.turns if turn.ahead is not None}):
+    with services.known_turns.with_digests(
+        {turn.ahead.key: turn.ahead.digest for turn in given.turns if turn.ahead is not None}
+    ):
         added = services.writes.execute_queue_write(lambda queue: queue.add(arrivals, services.clock().timestamp()))
         _settle(services)
         added.result()
