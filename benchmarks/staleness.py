@@ -30,6 +30,7 @@ from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.evaluation.sightings import PastSession, Tree, tree_at, write_tree
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
+from claude_mem_lite.importers.turn_batches import batches
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memories
@@ -39,7 +40,6 @@ FIRST = 10
 """How many sessions are only remembered."""
 MARK = "[may be stale]"
 _TIME_S = 600.0
-_BATCH_BYTES = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +105,9 @@ class Walk:
             yield from (turn for turn in session.turns if turn.name not in self._sent)
 
     def _import(self, turns: list[TranscriptTurn]) -> None:
-        batch: list[TranscriptTurn] = []
-        size = 0
-        for turn in sorted(turns, key=_ended_at):
-            batch.append(turn)
-            size += len(repr(turn))
-            if size >= _BATCH_BYTES:
-                self._send(batch)
-                batch, size = [], 0
-        self._send(batch)
-
-    def _send(self, turns: Sequence[TranscriptTurn]) -> None:
-        if turns:
-            self._client.import_turns([turn.as_json() for turn in turns])
-            self._sent |= {turn.name for turn in turns}
+        for batch in batches(sorted(turns, key=_ended_at)):
+            self._client.import_turns([turn.as_json() for turn in batch])
+            self._sent |= {turn.name for turn in batch}
 
     def _see(self, db: sqlite3.Connection, session: PastSession, own: frozenset[str]) -> Iterator[Seen]:
         place = replace(find_location(session.root), root=str(self._root), branch=session.branch)

@@ -9,11 +9,9 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.evaluation.in_process_worker import PATIENCE_S, TRY_LATER, WalkClient, send_hook
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.importers.turn_batches import batches
 from claude_mem_lite.paths import Home
 from claude_mem_lite.values import frozen
-
-_BATCH_BYTES = 2 * 1024 * 1024
 
 
 @frozen
@@ -46,20 +44,9 @@ class ReplayHome:
     def import_turns(self, turns: Sequence[TranscriptTurn]) -> None:
         """Import turns, and wait after each batch: work must not fall between batches as the machine is fast or
         slow."""
-        batch: list[JsonObject] = []
-        size = 0
-        for turn in sorted(turns, key=ended_at):
-            batch.append(json.loads(self.relocate(json.dumps(turn.as_json()))))
-            size += len(repr(turn))
-            if size >= _BATCH_BYTES:
-                self._import(batch)
-                batch, size = [], 0
-        if batch:
-            self._import(batch)
-
-    def _import(self, batch: Sequence[JsonObject]) -> None:
-        self.client.import_turns(batch)
-        self.settle()
+        for batch in batches(sorted(turns, key=ended_at)):
+            self.client.import_turns([json.loads(self.relocate(json.dumps(turn.as_json()))) for turn in batch])
+            self.settle()
 
     def settle(self) -> None:
         """Wait until all turns are stored and indexed, and the code is scanned."""

@@ -15,9 +15,10 @@ from threading import Event
 
 import pytest
 
-from claude_mem_lite.cli.transfer.import_transcripts import BATCH_BYTES, TranscriptImport
+from claude_mem_lite.cli.transfer.transcript_import import TranscriptImport
 from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport
 from claude_mem_lite.importers.transcripts import FolderMap, Transcript, find_transcripts
+from claude_mem_lite.importers.turn_batches import BATCH_BYTES
 from claude_mem_lite.paths import Home
 from tests.support.fake_worker import fake_worker
 from tests.support.fake_worker import run as run_here

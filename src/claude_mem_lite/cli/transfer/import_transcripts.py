@@ -3,10 +3,8 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import field, replace
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -16,7 +14,6 @@ from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import (
     OneOf,
     also_paused_option,
-    chosen_home,
     folders_option,
     json_option,
     require_named,
@@ -25,37 +22,19 @@ from claude_mem_lite.cli.options import (
 from claude_mem_lite.cli.output import Advance, plain, progress
 from claude_mem_lite.cli.transfer.import_claude_mem import claude_mem
 from claude_mem_lite.cli.transfer.import_jsonl import jsonl
-from claude_mem_lite.cli.transfer.read_ahead import read_ahead
-from claude_mem_lite.cli.transfer.send_with_retry import Sending
+from claude_mem_lite.cli.transfer.transcript_import import TranscriptImport
 from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport, print_report
-from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.importers.agent_reader import Reader, open_reader
 from claude_mem_lite.importers.discovery import (
     AGENTS,
     IMPORTABLE,
-    OTHER_FORMAT,
     Discovery,
-    UnusedFile,
     discover,
     folders_of,
     is_importable,
-    why_empty,
 )
-from claude_mem_lite.importers.session_digests import SessionDigests
-from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import FolderMap, Transcript
-from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import counted
-from claude_mem_lite.values import frozen
-
-# The worker carries out a request in one go, and hooks wait meanwhile.
-BATCH_BYTES = 2 * 1024 * 1024
-READ_AHEAD = 24
-"""Parts, of which each transcript has at least two. With 6 the reading thread waited for the sending one."""
-SWITCH_EVERY_S = 0.0005
-"""Time after which the reading thread leaves the interpreter to the sending one; by default ten times as long, and the
-worker waits meanwhile, at each of some ten steps of a request."""
 
 
 class ImportGroup(HelpfulGroup):
@@ -206,143 +185,6 @@ def _where_nothing_is(paths: Sequence[Path], agents: Sequence[str]) -> str:
         f"There are no transcripts in {folders}. If an agent keeps them elsewhere, give that folder as PATH, or set "
         f"{', '.join(variables)} or {last} as it is set for the agent."
     )
-
-
-@frozen
-class TranscriptPart:
-    """Turns for one request; with `reader`, the end of a transcript."""
-
-    transcript: Transcript
-    done_bytes: int
-    turns: Sequence[TranscriptTurn] = ()
-    rows: Mapping[str, JsonObject] = field(default_factory=dict)
-    """Turns as rows of the inbox, by name; empty if none is expected to be new."""
-    reader: Reader | None = None
-
-
-class TranscriptImport:
-    """Import under way: sends unknown turns, one session after the other."""
-
-    def __init__(self, report: TranscriptReport, folders: FolderMap, advance: Advance, *, also_paused: bool) -> None:
-        self._sending = Sending()  # the first turns are read while a worker starts
-        self._config = load_config(chosen_home().config, os.environ)
-        self._also_paused = also_paused
-        self._report = report
-        self._folders = folders
-        self._advance = advance
-        self._expects_new = True
-        """True if the last turns were new; of known turns, nothing but the names is needed."""
-        self._read, self._taken = 0, 0
-        """Parts with turns: made by the reading thread, and taken by the sending one."""
-
-    def run(self, found: Sequence[Transcript]) -> None:
-        """Import all sessions: while the worker processes one batch, a thread reads the next ones."""
-        before = replace(self._report)
-        parts = read_ahead(self._parts(found, datetime.now(UTC)), READ_AHEAD)
-        with _switching_threads_every(SWITCH_EVERY_S), closing(parts):
-            for part in parts:
-                if part.turns:
-                    self._taken += 1
-                    self._send(part)
-                self._advance(part.done_bytes)
-                if part.reader is not None:
-                    self._note_end(part.transcript, part.reader, before)
-                    before = replace(self._report)
-
-    def _parts(self, found: Sequence[Transcript], now: datetime) -> Iterator[TranscriptPart]:
-        done_bytes = 0
-        for transcript in found:
-            reader = open_reader(transcript, now)
-            digests = SessionDigests(self._config, now)
-            for turns in _batches(map(self._folders.relocate, reader)):
-                rows = {turn.name: self._rows(turn, digests) for turn in turns} if self._expects_new else {}
-                self._read += 1
-                yield TranscriptPart(transcript, done_bytes + reader.bytes_read, turns, rows)
-            done_bytes += transcript.size_bytes
-            yield TranscriptPart(transcript, done_bytes, reader=reader)
-
-    def _rows(self, turn: TranscriptTurn, digests: SessionDigests) -> JsonObject:
-        """Return a turn as rows of the inbox, with its digest while the worker has enough to do: both share the work of
-        the rules, whoever is faster."""
-        arrivals = turn.arrivals()
-        if self._read > self._taken:
-            return {**turn.as_rows(arrivals), "ahead": digests.digest(arrivals)}
-        digests.follow(arrivals)
-        return turn.as_rows(arrivals)
-
-    def _note_end(self, transcript: Transcript, reader: Reader, before: TranscriptReport) -> None:
-        self._report.still_open += reader.still_open
-        self._report.problems += reader.problems
-        if not any(problem.what == "file" for problem in reader.problems):
-            self._note_file(transcript, before)
-
-    def _note_file(self, transcript: Transcript, before: TranscriptReport) -> None:
-        """Count the file, and note the reason if no turn of the file was new."""
-        reason = self._why_unused(transcript, before)
-        agent = "" if reason == OTHER_FORMAT else transcript.agent
-        if agent:
-            self._report.files[agent] += 1
-        if reason:
-            self._report.unused.append(UnusedFile(transcript.path, agent, reason))
-
-    def _why_unused(self, transcript: Transcript, before: TranscriptReport) -> str:
-        after = self._report
-        if after.turns > before.turns or after.waiting > before.waiting:
-            return ""
-        if after.known > before.known:
-            return "already known"
-        if after.off > before.off:
-            return "from a time when memory was off"
-        if after.excluded + after.excluded_then > before.excluded + before.excluded_then:
-            return "excluded"
-        return "still open" if after.still_open > before.still_open else why_empty(transcript)
-
-    def _send(self, part: TranscriptPart) -> None:
-        turns, path = part.turns, part.transcript.path
-        past = self._sending.ask(lambda client: client.known_turns([turn.mark() for turn in turns]))
-        skipped = {*past.known, *past.excluded}
-        paused = set() if self._also_paused else {*past.off, *past.excluded_then} - skipped
-        wanted = [turn for turn in turns if turn.name not in skipped | paused]
-        self._report.known += len(set(past.known))
-        self._report.excluded += len({*past.excluded} - {*past.known})
-        self._report.off += len(paused.intersection(past.off))
-        self._report.excluded_then += len(paused.intersection(past.excluded_then))
-        if paused:
-            self._report.paused_files[path] = self._report.paused_files.get(path, 0) + len(paused)
-        self._expects_new = bool(wanted)
-        if wanted:
-            rows = [part.rows.get(turn.name) or turn.as_rows() for turn in wanted]
-            done = self._sending.ask(lambda client: client.import_turns(rows))
-            self._report.sessions |= {turn.session for turn in wanted}
-            self._report.turns += done.turns
-            self._report.memories += done.memories
-            self._report.ended += done.ended
-            self._report.unsure_lessons = done.unsure_lessons
-            self._report.waiting += len(wanted) - done.turns
-
-
-def _batches(turns: Iterable[TranscriptTurn]) -> Iterator[list[TranscriptTurn]]:
-    """Yield whole turns in batches for one request each."""
-    batch: list[TranscriptTurn] = []
-    size = 0
-    for turn in turns:
-        batch.append(turn)
-        size += turn.text_length
-        if size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-@contextmanager
-def _switching_threads_every(seconds: float) -> Iterator[None]:
-    before_s = sys.getswitchinterval()
-    sys.setswitchinterval(seconds)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before_s)
 
 
 @contextmanager
