@@ -17,7 +17,7 @@ _TABLES = ("session", "message", "part")
 _STEPS_BETWEEN_CHECKS = 100_000
 
 
-class Reader:
+class TimedQueries:
     """Queries with a limit of time; sqlite3.Error if a query fails or takes too long."""
 
     def __init__(self, db: sqlite3.Connection, max_read_s: float) -> None:
@@ -43,19 +43,19 @@ class Reader:
 
 
 @contextmanager
-def opened(database: Path, max_read_s: float = MAX_READ_S) -> Iterator[Reader]:
-    """Yield a reader of a database; OSError or sqlite3.Error if it cannot be read, or if it is none of OpenCode."""
+def opened(database: Path, max_read_s: float = MAX_READ_S) -> Iterator[TimedQueries]:
+    """Yield the queries of a database; OSError or sqlite3.Error if it cannot be read, or if it is none of OpenCode."""
     open_plain(database).close()
     with closing(sqlite3.connect(f"{database.absolute().as_uri()}?{_mode(database)}", uri=True)) as db:
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         db.execute("pragma trusted_schema = off")
-        reader = Reader(db, max_read_s)
+        queries = TimedQueries(db, max_read_s)
         # A view or a virtual table has no page of its own.
-        stored = reader.rows("select lower(name) from sqlite_master where type = 'table' and rootpage > 0")
+        stored = queries.rows("select lower(name) from sqlite_master where type = 'table' and rootpage > 0")
         for name in _TABLES:
             if (name,) not in stored:
                 raise sqlite3.DatabaseError(f"it has no table {name}")
-        yield reader
+        yield queries
 
 
 def _mode(database: Path) -> str:
