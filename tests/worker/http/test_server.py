@@ -26,7 +26,8 @@ LARGE = 4 * 1024 * 1024
 
 
 class Echo:
-    """Application that repeats bodies; `/wait` waits for the test, `/here` is answered by the reading thread."""
+    """Application that repeats bodies; `/wait` waits for the test, paths with `/here` are answered by the reading
+    thread."""
 
     def __init__(self) -> None:
         self.go_on = threading.Event()
@@ -34,30 +35,45 @@ class Echo:
         self.seen: list[str] = []
 
     def lane_of(self, request: Request) -> str:
-        return "" if request.path == "/here" else "slow" if request.path == "/wait" else "quick"
+        if request.path == "/no-lane":
+            raise ValueError("no lane")
+        return "" if request.path.startswith("/here") else "slow" if request.path == "/wait" else "quick"
 
     def respond(self, request: Request) -> Response:
         self.seen.append(request.path)
         if request.path == "/wait":
             self.waiting.release()
             self.go_on.wait(WAIT_S)
-        if request.path == "/broken":
+        if request.path.endswith("/broken"):
             raise ValueError("broken")
         if request.path == "/thread":
             return Response(body=threading.current_thread().name.encode())
         return Response(body=request.body or b"none")
 
 
+class Unregistrable(socket.socket):
+    """Socket that no selector takes."""
+
+    def fileno(self) -> int:
+        return -1
+
+
 class Listener(socket.socket):
-    """Listening socket for which no descriptor is free at first, if a test says so."""
+    """Listening socket for which no descriptor is free at first, or whose first connections no selector takes, if a
+    test says so."""
 
     failures = 0
+    unregistrable = 0
 
     def accept(self) -> "tuple[socket.socket, object]":
         if self.failures:
             self.failures -= 1
             raise OSError(errno.EMFILE, "Too many open files")
-        return super().accept()
+        accepted, address = super().accept()
+        if self.unregistrable:
+            self.unregistrable -= 1
+            return Unregistrable(fileno=accepted.detach()), address
+        return accepted, address
 
 
 class Running:
@@ -67,7 +83,7 @@ class Running:
         self.path = path
         self.app = app
         self.now = 1000.0
-        listener = Listener(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener = listener = Listener(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(str(path))
         listener.listen(256)
         listener.failures = failures
@@ -372,6 +388,67 @@ def test_a_failed_answer_closes_its_connection_and_no_other(tmp_path: Path) -> N
         running.now += 1
         kept.sendall(_post("/here", b"again"))
         assert kept.recv(65536).endswith(b"again")
+
+
+@pytest.mark.parametrize("path", ["/no-lane", "/here/broken"])
+def test_an_error_in_the_reading_thread_closes_its_connection_and_no_other(tmp_path: Path, path: str) -> None:
+    with _running(tmp_path, max_connections=2) as running, running.connect() as kept:
+        kept.sendall(_post("/here", b"here"))
+        assert kept.recv(65536).endswith(b"here")
+        for _ in range(3):
+            running.now += 1
+            with running.connect() as failing:
+                failing.sendall(_post(path))
+                assert failing.recv(65536) == b""
+        running.now += 1
+        kept.sendall(_post("/here", b"again"))
+        assert kept.recv(65536).endswith(b"again")
+
+
+def test_connections_closed_after_an_error_are_counted_once(tmp_path: Path) -> None:
+    with _running(tmp_path, max_connections=2) as running, running.connect() as oldest, running.connect() as other:
+        oldest.sendall(_post("/here", b"here"))
+        assert oldest.recv(65536).endswith(b"here")
+        other.sendall(_post("/here/broken"))
+        assert other.recv(65536) == b""
+        running.now += 1
+        with running.connect() as second, running.connect() as third:
+            for connection in (second, third):
+                connection.sendall(_post("/here", b"here"))
+                assert connection.recv(65536).endswith(b"here")
+            assert oldest.recv(65536) == b""
+
+
+def test_a_connection_that_cannot_be_registered_is_closed_alone(running: Running) -> None:
+    with running.connect() as kept:
+        kept.sendall(_post("/here", b"here"))
+        assert kept.recv(65536).endswith(b"here")
+        running.listener.unregistrable = 1
+        with running.connect() as refused:
+            assert refused.recv(65536) == b""
+        kept.sendall(_post("/here", b"again"))
+        assert kept.recv(65536).endswith(b"again")
+
+
+@contextmanager
+def _no_new_threads() -> Iterator[None]:
+    usual = threading.stack_size(2**47)  # more than there are addresses
+    try:
+        yield
+    finally:
+        threading.stack_size(usual)
+
+
+def test_a_request_for_which_no_thread_can_be_started_is_not_answered_later(running: Running) -> None:
+    with _no_new_threads(), running.connect() as failing:
+        failing.sendall(_post("/wait", b"lost"))
+        assert failing.recv(65536) == b""
+    with running.connect() as connection:
+        connection.sendall(_post("/wait", b"kept"))
+        assert running.app.waiting.acquire(timeout=WAIT_S)
+        running.app.go_on.set()
+        assert connection.recv(65536).endswith(b"kept")
+    assert running.app.seen == ["/wait"]
 
 
 def test_many_clients_that_never_end_a_request_shut_nobody_out(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ class _Connection:
     """Rest of an answer that the client has not read yet."""
     is_last: bool = False
     """True once the answer is the last one on this connection."""
+    is_closed: bool = False
 
     def send(self) -> None:
         """Send what the buffer of the socket takes; many hooks have left and wait for no answer."""
@@ -125,9 +126,17 @@ class Server:
             with suppress(BlockingIOError):
                 self._woken.recv(4096)
         elif key.data in self._reading:  # else closed a moment ago, to make room
-            self._read(key.data)
+            self._run_safely(self._read, key.data)
         elif key.data in self._sending:
-            self._send_on(key.data)
+            self._run_safely(self._send_on, key.data)
+
+    def _run_safely(self, step: Callable[[_Connection], None], connection: _Connection) -> None:
+        """Run a step of a connection in the reading thread; an error closes this connection alone."""
+        try:
+            step(connection)
+        except Exception:  # no thread or no memory for it, say: the other clients are served on
+            log.exception("a connection failed and was closed")
+            self._close(connection)
 
     def _accept_from_now_on(self) -> None:
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -147,12 +156,14 @@ class Server:
                 log.warning("a connection could not be accepted", extra={"reason": error.strerror})
                 self._accept_later()
                 return
-            accepted.setblocking(False)
-            connection = _Connection(accepted, self._clock())
             self._make_room()
             self._number += 1
-            self._wait_for(connection, selectors.EVENT_READ, self._reading)
-            self._read(connection)  # most requests are there already
+            self._run_safely(self._begin, _Connection(accepted, self._clock()))
+
+    def _begin(self, connection: _Connection) -> None:
+        connection.socket.setblocking(False)
+        self._wait_for(connection, selectors.EVENT_READ, self._reading)
+        self._read(connection)  # most requests are there already
 
     def _make_room(self) -> None:
         """Close the oldest connection if there are too many, first of those that wait for nothing: clients that never
@@ -197,9 +208,22 @@ class Server:
         if not lane:
             self._answer(connection, request)
             return
-        future = self._pool(lane).submit(self._answer_in_thread, connection, request)
-        self._answering.add(future)
-        future.add_done_callback(self._answering.discard)
+        self._answer_later(connection, request, lane)
+
+    def _answer_later(self, connection: _Connection, request: Request, lane: str) -> None:
+        """Have a thread of a lane answer a request. Raises if no thread can be started and none has taken the request.
+
+        The pool keeps such a request, and would answer it on the closed connection later."""
+        untaken = deque([request])
+        try:
+            future = self._pool(lane).submit(self._answer_in_thread, connection, untaken)
+        except (RuntimeError, MemoryError):
+            with suppress(IndexError):  # taken by another thread of the lane
+                untaken.pop()
+                raise
+        else:
+            self._answering.add(future)
+            future.add_done_callback(self._answering.discard)
 
     def _answer(self, connection: _Connection, request: Request) -> None:
         connection.is_last = True  # without an answer the connection is closed
@@ -208,7 +232,11 @@ class Server:
         finally:
             self._answered.append(connection)
 
-    def _answer_in_thread(self, connection: _Connection, request: Request) -> None:
+    def _answer_in_thread(self, connection: _Connection, untaken: deque[Request]) -> None:
+        try:
+            request = untaken.pop()
+        except IndexError:  # given up, and the connection closed
+            return
         try:
             self._answer(connection, request)
         except Exception:
@@ -232,10 +260,12 @@ class Server:
 
     def _go_on_with_answered(self) -> None:
         while self._answered:
-            self._go_on(self._answered.popleft())
+            self._run_safely(self._go_on, self._answered.popleft())
 
     def _go_on(self, connection: _Connection) -> None:
         """Wait until the rest of the answer can be sent; after the whole answer, for the next request."""
+        if connection.is_closed:  # by an error after its answer
+            return
         if connection.unsent:
             self._wait_for(connection, selectors.EVENT_WRITE, self._sending)
         elif connection.is_last:
@@ -246,25 +276,33 @@ class Server:
                 self._answer_next(connection)
 
     def _wait_for(self, connection: _Connection, events: int, group: set[_Connection]) -> None:
-        group.add(connection)
         self._selector.register(connection.socket, events, connection)
+        group.add(connection)
 
     def _pause(self, connection: _Connection) -> None:
-        self._reading.discard(connection)
-        self._sending.discard(connection)
-        self._selector.unregister(connection.socket)
+        """Wait for nothing from a connection; without effect if nothing is waited for."""
+        for group in (self._reading, self._sending):
+            if connection in group:
+                group.remove(connection)
+                self._selector.unregister(connection.socket)
 
     def _close(self, connection: _Connection) -> None:
         self._pause(connection)
         self._drop(connection)
 
     def _drop(self, connection: _Connection) -> None:
-        connection.socket.close()
+        """Close a connection that nothing is waited for from; without effect on a closed one."""
+        if connection.is_closed:
+            return
+        connection.is_closed = True
         self._number -= 1
+        with suppress(OSError):
+            connection.socket.close()
 
     def _tick(self) -> None:
         if not self._is_accepting:
-            self._accept_from_now_on()
+            with suppress(OSError):  # no memory for it: tried again with the next tick
+                self._accept_from_now_on()
         for group, max_s in ((self._reading, _MAX_SILENCE_S), (self._sending, _MAX_SEND_S)):
             since = self._clock() - max_s
             for connection in [one for one in group if one.active_at < since]:
