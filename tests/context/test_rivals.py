@@ -242,6 +242,30 @@ def test_no_line_is_compared_after_the_deadline(store: Store) -> None:
     assert asked.made == []
 
 
+EMPTY = Preset("empty", (Layer("nothing", "## Nothing", 500, lambda *_: []),))
+"""Preset whose context is one of the last resort."""
+
+
+@pytest.mark.parametrize("preset", [BALANCED, EMPTY], ids=lambda preset: preset.name)
+def test_a_comparison_that_fails_leaves_out_no_line_and_says_so(store: Store, preset: Preset) -> None:
+    talk(store, "s1", f"{OWNER} Now look at the carts.", "Looked.", NOW - 3 * DAY, "Look at the carts")
+    talk(store, "s2", "Look again.", f"I looked again. {OTHER}", NOW - 2 * DAY, OTHER.rstrip("."))
+    assert "Grace Hopper" not in context(store, preset).text
+
+    def without_passages() -> sqlite3.Connection:
+        def permit(_: int, table: str | None, *__: str | None) -> int:
+            return sqlite3.SQLITE_DENY if table == "passages_fts" else sqlite3.SQLITE_OK
+
+        db = store.connect()
+        db.set_authorizer(permit)
+        return db
+
+    given = build(without_passages, REQUEST, 2000, preset)
+    assert "Grace Hopper" in given.text
+    failed = [(one.layer, one.reason) for one in given.layers_skipped if "failed" in one.reason]
+    assert failed == [("comparison", "failed: DatabaseError")]
+
+
 def given_for(store: Store, request: ContextRequest) -> str:
     return build(store.connect, request, 2000, BALANCED).text
 

@@ -1,4 +1,5 @@
-"""Layers -> the text injected at session start, never over its budget. A layer that fails costs only itself."""
+"""Layers -> the text injected at session start, never over its budget. A layer that fails costs only itself; a failed
+comparison of statements costs no line."""
 
 import logging
 import time
@@ -26,12 +27,13 @@ _SHARE_OF_DETECTION = 0.4
 _UNKNOWN = Setting()
 _LAST_NAMES = frozenset(layer.name for layer in LAST_RESORT)
 _WITH_SESSION = "shown with its session"
+_COMPARISON = "comparison"
 log = logging.getLogger(__name__)
 
 
 @frozen
 class LayerSkip:
-    """Layer without lines in the text, with the reason."""
+    """Layer without lines in the text, or the comparison of statements, with the reason."""
 
     layer: str
     reason: str
@@ -118,8 +120,7 @@ def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset:
         selections = select_by_value(candidates, budget_tokens, assemble, setting.forecast)
     else:
         selections = select_by_share(candidates, budget_tokens, assemble)
-    with closing(connect()) as db:
-        leave_out_contested(db, request, selections)
+    uncompared = _take_out_contested(connect, request, selections)
     is_empty = not any(selection.selected for selection in selections)
     if is_empty and preset.layers and not request.pinned_only and budget_tokens >= _NEVER_EMPTY_FROM:
         # The preset may select nothing although sessions exist: a few lines about them are better than no context.
@@ -127,10 +128,9 @@ def build(connect: Connect, request: ContextRequest, budget_tokens: int, preset:
         last = _last_resort(connect, request, setting, candidates)
         selections = [selection for selection in selections if selection.layer.name not in _LAST_NAMES]
         selections += select_by_share(last, _NEVER_EMPTY_FROM, assemble)
-        with closing(connect()) as db:
-            leave_out_contested(db, request, selections)
+        uncompared = _take_out_contested(connect, request, selections)
         candidates = [*others, *last]
-    skipped = _skipped(candidates, selections)
+    skipped = (*_skipped(candidates, selections), *uncompared)
     text = assemble(selections) or _standing_line(request, budget_tokens, preset, skipped)
     return Context(
         text=text,
@@ -194,6 +194,22 @@ def _pinned(connect: Connect, layers: Sequence[LayerCandidates]) -> list[LayerCa
         )
         for candidates in layers
     ]
+
+
+def _take_out_contested(
+    connect: Connect, request: ContextRequest, selections: Sequence[LayerSelection]
+) -> tuple[LayerSkip, ...]:
+    """Take out lines that do not hold beside another statement; return the failure of the comparison, if any.
+
+    After a failure all lines stay, like lines that are not compared in time: each layer has checked its own lines, and
+    most lines have no rival."""
+    try:
+        with closing(connect()) as db:
+            leave_out_contested(db, request, selections)
+    except Exception as error:  # noqa: BLE001  the lines are given without the comparison
+        log.warning("statements not compared", extra={"error": type(error).__name__})
+        return (LayerSkip(_COMPARISON, f"failed: {type(error).__name__}"),)
+    return ()
 
 
 def _last_resort(
