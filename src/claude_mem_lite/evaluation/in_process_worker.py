@@ -81,9 +81,9 @@ def served(home: Home, clock: SettableClock) -> Iterator[Services]:
     with open_loop(home, clock, limits=limits, is_throwaway=True) as loop:
         server = Server(_listener(home), App(loop.services, lambda: None), LANES)
         threads = [threading.Thread(target=loop.run), threading.Thread(target=server.serve)]
-        for thread in threads:
-            thread.start()
         try:
+            for thread in threads:
+                thread.start()
             if not wait_until(lambda: is_answering(Client(home)), Deadline.after(_START_S)):
                 raise MemoryLiteError(f"the worker of the walk did not answer in {_START_S:.0f} s", TRY_LATER)
             yield loop.services
@@ -91,7 +91,8 @@ def served(home: Home, clock: SettableClock) -> Iterator[Services]:
             server.stop()
             loop.services.shutdown.stop()
             for thread in threads:
-                thread.join()
+                if thread.is_alive():  # else it may never have been started
+                    thread.join()
             home.socket.unlink(missing_ok=True)
 
 
