@@ -8,10 +8,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -38,6 +39,9 @@ from tests.support.running import (
     wait_until,
 )
 from tests.worker.conftest import SetClock
+
+if TYPE_CHECKING:
+    from claude_mem_lite.worker.background import BackgroundStep
 
 NOTING = """
 import sys
@@ -116,13 +120,13 @@ from claude_mem_lite.worker.shutdown import Activity, Package
 installed = Path(sys.argv[1])
 activity, package = Activity(), Package(installed)
 late = LateModules(activity, package)
-late.load_if_due()
 due_s = late.due_in_s()
-assert due_s is not None and 0 < due_s <= FIRST_ANSWER_S and not late.is_loaded
+assert due_s is not None and 0 < due_s <= FIRST_ANSWER_S
 with activity.answering():
     if sys.argv[2]:
         installed.write_text(sys.argv[2])
-late.load_if_due()
+if late.due_in_s() == 0.0:
+    late.load()
 print(late.is_loaded, f"claude_mem_lite.{LATE[0]}" in sys.modules)
 """
 
@@ -152,7 +156,8 @@ activity, package = Activity(), Package()
 late = LateModules(activity, package)
 with activity.answering():
     pass
-late.load_if_due()
+if late.due_in_s() == 0.0:
+    late.load()
 print(late.is_loaded, gc.isenabled())
 """
 
@@ -169,6 +174,33 @@ def test_garbage_is_collected_again_whoever_has_loaded_the_modules(are_there: st
 @pytest.mark.parametrize("name", LATE)
 def test_every_late_module_exists(name: str) -> None:
     assert importlib.import_module(f"claude_mem_lite.{name}")
+
+
+def test_background_steps_that_cannot_be_made_end_no_worker_and_are_made_with_a_later_pass(
+    home: Home, clock: SetClock
+) -> None:
+    asked: list[int] = []
+    with open_loop(home, clock, embedder=FakeEmbedder(), limits=PATIENT) as loop:
+        make_steps = loop._make_steps
+
+        def fail_at_first() -> "Sequence[BackgroundStep]":
+            asked.append(len(asked))
+            if asked == [0]:
+                raise RuntimeError("can't start new thread")
+            return make_steps()
+
+        loop._make_steps = fail_at_first
+        services = loop.services
+        services.activity.note_other_request()
+        jobs = threading.Thread(target=loop.run)
+        jobs.start()
+        try:
+            for _ in range(2):
+                assert services.passes.wait_until_idle(WAIT_S)
+        finally:
+            services.shutdown.stop()
+            jobs.join()
+    assert asked == [0, 1]
 
 
 def test_a_first_start_that_waits_for_a_pass_does_not_keep_that_pass_waiting(home: Home, clock: SetClock) -> None:

@@ -54,12 +54,11 @@ class LateModules:
             return None
         return 0.0 if self.activity.has_answered else max(FIRST_ANSWER_S - self.activity.age_s(), 0.0)
 
-    def load_if_due(self) -> None:
-        """Load the modules if it is time, and if the package is the one that this worker was started from."""
-        if self.due_in_s() == 0.0:
-            for name in LATE:
-                importlib.import_module(f"{_PACKAGE}.{name}")
-            self._note_loaded()
+    def load(self) -> None:
+        """Load the modules. For a caller that has found them due, and so the package as it was."""
+        for name in LATE:
+            importlib.import_module(f"{_PACKAGE}.{name}")
+        self._note_loaded()
 
     def _note_loaded(self) -> None:
         self.is_loaded = True

@@ -90,7 +90,7 @@ class Loop:
         if not self._steps:
             yield self._load_if_due
             if self._late_modules.is_loaded:
-                self._steps = self._make_steps()
+                yield self._begin_steps
                 yield from self._background()  # whoever waits for the coming pass finds them done
         yield self._pass
         yield from self._background()
@@ -104,7 +104,10 @@ class Loop:
         """Load what the first answer did without: modules here, numpy and vectors beside them, for the first prompt."""
         if self._late_modules.due_in_s() == 0.0:
             threading.Thread(target=self.make_search_ready, name="ready", daemon=True).start()
-        self._late_modules.load_if_due()
+            self._late_modules.load()
+
+    def _begin_steps(self) -> None:
+        self._steps = self._make_steps()
 
     def _background(self) -> Iterator[Callable[[], float | None]]:
         return (partial(self._run_step, step) for step in self._steps)
