@@ -38,8 +38,12 @@ class Limits:
     turns_s: float = 0.1
     """Time in which layers take turns. With 10,000 memories, all turns take about this long. The rest of the time is
     for layers that wait behind a hanging layer: beside each other, layers take longer."""
+    first_request_s: float = 1.0
+    """Time from the start of a worker in which the hook that started it is expected to ask. The job thread leaves this
+    time to the first request, and then works as if nobody would ask."""
     first_answer_s: float = 1.5
-    """Most time that the job thread leaves to the first answer of a worker: its hook waits no longer."""
+    """Most time that the job thread leaves to the first answer of a worker, once it is being made: its hook waits no
+    longer."""
     start_patience_s: float = 0.5
     """Most time for the layers of a start context."""
     hook_grace_s: float = 0.0

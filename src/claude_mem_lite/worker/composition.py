@@ -219,4 +219,5 @@ def _make_loop(
         guard_step = GuardStep(services, guard_jobs, replays)
         return background_steps(services, queue, journal, memory_db, throttle, guard_step)
 
-    return Loop(services, queue, memory_db, jobs, checkpoints, make_steps, LateModules(activity, package))
+    late_modules = LateModules(activity, package, limits.first_request_s)
+    return Loop(services, queue, memory_db, jobs, checkpoints, make_steps, late_modules)

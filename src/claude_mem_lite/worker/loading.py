@@ -28,8 +28,6 @@ LATE = (
 )
 """Modules that import the others. Prompts and tool calls come first, because a hook waits for them."""
 _PACKAGE = "claude_mem_lite"
-FIRST_ANSWER_S = 1.0
-"""Time within which the hook that started a worker is expected to ask."""
 
 
 @dataclass(slots=True)
@@ -41,6 +39,7 @@ class LateModules:
 
     activity: Activity
     package: Package
+    first_request_s: float
     is_loaded: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -52,7 +51,7 @@ class LateModules:
         loop ends before its next pass, or waits for the end of an upgrade."""
         if self.is_loaded or not self.package.is_intact():
             return None
-        return 0.0 if self.activity.has_answered else max(FIRST_ANSWER_S - self.activity.age_s(), 0.0)
+        return 0.0 if self.activity.has_answered else max(self.first_request_s - self.activity.age_s(), 0.0)
 
     def load(self) -> None:
         """Load the modules. For a caller that has found them due, and so the package as it was."""

@@ -13,7 +13,7 @@ from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.event_names import event_of
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.worker.loading import FIRST_ANSWER_S, LateModules
+from claude_mem_lite.worker.loading import LateModules
 from claude_mem_lite.worker.pass_progress import PassRequest
 from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.shutdown import DamageWatch
@@ -71,7 +71,7 @@ class Loop:
         try:
             with DamageWatch(services.shutdown.report_damage):
                 if self._makes_way:
-                    self._wait(FIRST_ANSWER_S)
+                    self._wait(services.limits.first_request_s)
                 while self._may_go_on():
                     self._wait(self._run_safely(self._round()))
                 self._finish()

@@ -72,7 +72,8 @@ class PassProgress:
     # For the job thread alone.
 
     def note_idle(self) -> None:
-        """Note that no pass is under way, nor anything but the start of a session left for one."""
+        """Note that no pass is under way, for a loop that puts off its first pass because only the start of a session
+        waits. Until a pass begins, `is_behind` then looks at the spool."""
         self._is_under_way = False
 
     def note_under_way(self) -> None:
