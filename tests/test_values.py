@@ -157,6 +157,14 @@ class _NoParameter:
     line: int = field(default=1, init=False)
 
 
+class _FieldNotHashed:
+    line: int = field(default=1, hash=False)
+
+
+class _FieldHashedAlone:
+    line: int = field(default=1, compare=False, hash=True)
+
+
 class _OnlyForInit:
     line: InitVar[int]
 
@@ -177,7 +185,19 @@ class _OwnHash:
         return 1
 
 
-@pytest.mark.parametrize("cls", [_KeywordOnly, _KeywordField, _NoParameter, _OnlyForInit, _OwnEquality, _OwnHash])
+@pytest.mark.parametrize(
+    "cls",
+    [
+        _KeywordOnly,
+        _KeywordField,
+        _NoParameter,
+        _FieldNotHashed,
+        _FieldHashedAlone,
+        _OnlyForInit,
+        _OwnEquality,
+        _OwnHash,
+    ],
+)
 def test_a_class_that_needs_more_than_shared_methods_is_refused(cls: type) -> None:
     with pytest.raises(TypeError, match=cls.__name__):
         frozen(cls)

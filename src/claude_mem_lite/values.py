@@ -34,6 +34,8 @@ def _refuse_unknown(cls: type, own: tuple[Field[Any], ...]) -> None:
         raise TypeError(f"{cls.__name__}: a frozen value has no {' or '.join(sorted(own_methods))} of its own")
     if any(each.kw_only or not each.init for each in own):
         raise TypeError(f"{cls.__name__}: all fields of a frozen value are parameters by place")
+    if any(each.hash is not None for each in own):
+        raise TypeError(f"{cls.__name__}: a frozen value has the hash of its compared fields, and no field(hash=…)")
     if any("InitVar" in str(each) for each in get_annotations(cls).values()):
         raise TypeError(f"{cls.__name__}: a frozen value has no InitVar")
 
