@@ -1,4 +1,5 @@
-"""Signals that stop a walk: the first ends it in order, a repeated one at once.
+"""Signals that stop a walk: the first one, of whatever kind, ends it in order; the second SIGTERM or the third SIGINT
+ends the process at once. All others, such as a repeated SIGHUP, have no effect.
 
 The temporary folder, which has files of sessions, is removed in both cases."""
 
@@ -15,12 +16,13 @@ from claude_mem_lite.evaluation.walk_folder import remove_walk_folders
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AT_ONCE = {signal.SIGINT: 3, signal.SIGTERM: 2}
-"""Number of a signal that ends the process at once: its threads may hang."""
+"""Number of times a signal has to come to end the process at once: its threads may hang."""
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Raise KeyboardInterrupt at the first signal. Signals that were ignored stay so, as below `nohup`."""
+    """Raise KeyboardInterrupt at the first signal, and end the process at once when one has come as often as `_AT_ONCE`
+    says. Signals that were ignored stay so, as below `nohup`."""
     seen: Counter[int] = Counter()
 
     def stop(number: int, _frame: object) -> None:
