@@ -1,5 +1,4 @@
-"""Lines of a start context that do not hold alone: a later statement on the same code has another value, or one without
-a clear order has.
+"""Removal of start context lines that a later statement replaces, or that an unordered statement contradicts.
 
 Both lines stay unless both state a single value (`assertions.py`) and hold in this checkout. A line that states none
 costs no query. Raw text counts too, as for questions that name code: most statements are no memories.
