@@ -27,7 +27,7 @@ from claude_mem_lite.code.syntax.symbols import read_symbols
 from claude_mem_lite.compress.toolcalls import edit_states
 from claude_mem_lite.compress.toolcalls.edits import read_change
 from claude_mem_lite.compress.toolcalls.payload_fields import folder_of
-from claude_mem_lite.evaluation.sightings import PastSession, is_edit, past_sessions
+from claude_mem_lite.evaluation.sightings import RecordedSession, is_edit, recorded_sessions
 from claude_mem_lite.importers.transcripts import find_transcripts
 from claude_mem_lite.inbox.payload import parse, to_stored
 from claude_mem_lite.models import Event, JsonValue, ToolCall, text
@@ -39,7 +39,7 @@ _UNREAD = ".unread"
 
 def main(arguments: Sequence[str]) -> int:
     transcripts = find_transcripts([Path(arguments[0]) / "sessions"])
-    sessions = past_sessions(transcripts, datetime.now(UTC), is_one_project=True)
+    sessions = recorded_sessions(transcripts, datetime.now(UTC), is_one_project=True)
     figures: list[Figure] = []
     with temporary_folder() as folder, product(folder / "home", folder) as made:
         visits = list(Walk(made, folder, sessions).visits())
@@ -60,7 +60,7 @@ def _stored(db: sqlite3.Connection) -> int:
 
 
 def _of_symbols(
-    sessions: Sequence[PastSession], changes: Mapping[str, Sequence[CodeChange]], rows: int
+    sessions: Sequence[RecordedSession], changes: Mapping[str, Sequence[CodeChange]], rows: int
 ) -> Iterator[Figure]:
     """What sessions did to functions and classes, each counted once a session, for what became of it in the end."""
     edited = [session.id for session in sessions if any(one.is_change for one in session.sightings)]
@@ -82,7 +82,7 @@ def _of_symbols(
     yield Figure("of these renamed", round(len(renamed) / len(everything), 3), "", note=note)
 
 
-def _edits(sessions: Sequence[PastSession]) -> list[Event]:
+def _edits(sessions: Sequence[RecordedSession]) -> list[Event]:
     """All recorded edits as they come out of the inbox."""
     payloads = [event for session in sessions for turn in session.turns for event in turn.events]
     edits = sorted((event for event in payloads if is_edit(event.payload)), key=lambda event: event.name)

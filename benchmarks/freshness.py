@@ -14,13 +14,13 @@ from benchmarks.staleness import Seen, Visit
 from benchmarks.truth import LAX, SHARE, STRICT
 from claude_mem_lite.code.freshness.verdicts import Verdict
 from claude_mem_lite.evaluation.intervals import ROUNDS, Measured
-from claude_mem_lite.evaluation.sightings import PastSession
+from claude_mem_lite.evaluation.sightings import RecordedSession
 
 Which = Callable[[Seen], bool]
 JUDGED_TWICE = ("without a look: stale", "with a look: stale", "still true and not given")
 
 
-def stale_figures(visits: Sequence[Visit], sessions: Sequence[PastSession]) -> Iterator[Figure]:
+def stale_figures(visits: Sequence[Visit], sessions: Sequence[RecordedSession]) -> Iterator[Figure]:
     """All that is told of the walk."""
     yield from _numbers(visits)
     yield from _of_given(visits, SHARE)
@@ -72,7 +72,7 @@ def _of_given(visits: Sequence[Visit], share: float) -> Iterator[Figure]:
     yield _share("still true and not given: given up for others that are fresh", visits, is_true, is_displaced)
 
 
-def _coverage(visits: Sequence[Visit], sessions: Sequence[PastSession]) -> Iterator[Figure]:
+def _coverage(visits: Sequence[Visit], sessions: Sequence[RecordedSession]) -> Iterator[Figure]:
     """Of the files that a session will change, weighted by how rarely that is done, the share that it hears of."""
     changed = {session.id: {one.file for one in session.sightings if one.is_change} for session in sessions}
     number = Counter(file for files in changed.values() for file in files)

@@ -28,7 +28,7 @@ from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.evaluation.in_process_worker import served
 from claude_mem_lite.evaluation.intervals import share_interval
 from claude_mem_lite.evaluation.session_walk import Walk
-from claude_mem_lite.evaluation.sightings import PastSession, prompt_of
+from claude_mem_lite.evaluation.sightings import RecordedSession, prompt_of
 from claude_mem_lite.evaluation.trigger_walk import is_typed
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox.queue import Queue
@@ -121,7 +121,7 @@ def _of_session(walk: Walk, session: str, labels: Sequence[Label], project: str)
             yield Judged(project, is_start, label.label, outcome, has_traces)
 
 
-def _end_of(session: PastSession) -> datetime:
+def _end_of(session: RecordedSession) -> datetime:
     return max(time_of(turn.events[-1].name) for turn in session.turns)
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from benchmarks.transcripts import Data, RawTurn, recorded
 from claude_mem_lite.evaluation.replay_home import ended_at
 from claude_mem_lite.evaluation.session_walk import FIRST
-from claude_mem_lite.evaluation.sightings import PastSession
+from claude_mem_lite.evaluation.sightings import RecordedSession
 from claude_mem_lite.text import one_line, within
 
 _MIN_SAID = 300
 _MAX_PROMPT, _MAX_SAID, _MAX_RUN, _MAX_COMMANDS = 400, 1_500, 140, 4
 
 
-def asking_session(sessions: Sequence[PastSession], draw: random.Random) -> PastSession:
+def asking_session(sessions: Sequence[RecordedSession], draw: random.Random) -> RecordedSession:
     """Return the session at whose beginning the questions of a project are asked."""
     return sessions[draw.randrange(max(FIRST, len(sessions) * 2 // 3), len(sessions))]
 

@@ -29,7 +29,7 @@ from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.evaluation.in_process_worker import SettableClock, hook_name, send_hook, served
 from claude_mem_lite.evaluation.session_walk import Walk
-from claude_mem_lite.evaluation.sightings import PastSession, prompt_of
+from claude_mem_lite.evaluation.sightings import RecordedSession, prompt_of
 from claude_mem_lite.models import WORK_KINDS, Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.indexer import Indexing
@@ -120,7 +120,7 @@ def own_prompts() -> Iterator[Prompt]:
         yield from (Prompt(group, one, f"{group} {number}") for number, one in enumerate(texts))
 
 
-def real_prompts(past: Mapping[str, PastSession]) -> Iterator[Prompt]:
+def real_prompts(past: Mapping[str, RecordedSession]) -> Iterator[Prompt]:
     for beginning, places in REAL.items():
         (session,) = (one for id_, one in past.items() if id_.startswith(beginning))
         yield from (Prompt("real prompts", prompt_of(session.turns[place]), session.id) for place in places)

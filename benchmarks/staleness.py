@@ -27,7 +27,7 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.evaluation.sightings import PastSession, Tree, tree_at, write_tree
+from claude_mem_lite.evaluation.sightings import RecordedSession, Tree, tree_at, write_tree
 from claude_mem_lite.event_names import time_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.turn_batches import batches
@@ -77,7 +77,7 @@ class Visit:
 class Walk:
     """Goes from session to session, and keeps the home and the checkout up with them."""
 
-    def __init__(self, made: Product, folder: Path, sessions: Sequence[PastSession]) -> None:
+    def __init__(self, made: Product, folder: Path, sessions: Sequence[RecordedSession]) -> None:
         self._home = made.home
         self._client = ensure_worker(made.home)
         self._sessions = sessions
@@ -109,7 +109,7 @@ class Walk:
             self._client.import_turns([turn.as_json() for turn in batch])
             self._sent |= {turn.name for turn in batch}
 
-    def _see(self, db: sqlite3.Connection, session: PastSession, own: frozenset[str]) -> Iterator[Seen]:
+    def _see(self, db: sqlite3.Connection, session: RecordedSession, own: frozenset[str]) -> Iterator[Seen]:
         place = replace(find_location(session.root), root=str(self._root), branch=session.branch)
         without = ContextRequest(place, session.began_at, session=session.id)
         connect = partial(open_for_reading, self._home.memory_db)

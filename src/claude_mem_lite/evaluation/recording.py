@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.evaluation.sightings import PastSession, past_sessions
+from claude_mem_lite.evaluation.sightings import RecordedSession, recorded_sessions
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.values import frozen
@@ -42,7 +42,7 @@ class Recording:
     """Sessions of one project by start, and the transcript of each by session id."""
 
     listed: Sequence[ListedSession]
-    past: Mapping[str, PastSession]
+    past: Mapping[str, RecordedSession]
     has_list: bool
     """True if a `sessions.json` gave the files."""
 
@@ -56,7 +56,7 @@ def recording_of(
     transcripts: Sequence[Transcript], listed_in: Path | None, now: datetime, *, is_one_project: bool = False
 ) -> Recording:
     """Return the sessions of transcripts; `listed_in` is a `sessions.json` of one project, or None."""
-    past = past_sessions(transcripts, now, is_one_project=is_one_project or listed_in is not None)
+    past = recorded_sessions(transcripts, now, is_one_project=is_one_project or listed_in is not None)
     by_id = {session.id: session for session in past}
     if listed_in is None:
         return Recording([_from_transcript(session) for session in past], by_id, has_list=False)
@@ -70,7 +70,7 @@ def list_beside(paths: Sequence[Path]) -> Path | None:
     return next((found for folder in folders if (found := folder / LIST_NAME).is_file()), None)
 
 
-def files_of(session: PastSession) -> frozenset[str]:
+def files_of(session: RecordedSession) -> frozenset[str]:
     """Return the files that a session edited, relative to the checkout where the session began."""
     edited = (_edited(event.payload) for turn in session.turns for event in turn.events)
     return frozenset(file for path in edited if path and (file := _relative(path, session.root)))
@@ -103,7 +103,7 @@ def _with_zone(written: str) -> datetime:
     return at
 
 
-def _from_transcript(session: PastSession) -> ListedSession:
+def _from_transcript(session: RecordedSession) -> ListedSession:
     return ListedSession(session.id, session.began_at, files_of(session))
 
 

@@ -39,7 +39,7 @@ class Sighting:
 
 
 @frozen
-class PastSession:
+class RecordedSession:
     """Session with its turns, and the sightings of each turn."""
 
     id: str
@@ -57,21 +57,21 @@ class PastSession:
             yield from self.seen[turn.name]
 
 
-def past_sessions(
+def recorded_sessions(
     transcripts: Sequence[Transcript], now: datetime, *, is_one_project: bool = False
-) -> list[PastSession]:
+) -> list[RecordedSession]:
     """Return the sessions of transcripts by the time of their begin; `is_one_project` as in `checkouts_of`."""
     read = [turns for transcript in transcripts if (turns := tuple(read_transcript(transcript, now)))]
     folders = {folder for turns in read for turn in turns for folder in (turn.cwd, *turn.folders)}
     roots = checkouts_of(folders, is_one_project=is_one_project)
-    return sorted((_past_session(turns, roots) for turns in read), key=lambda session: session.began_at)
+    return sorted((_recorded_session(turns, roots) for turns in read), key=lambda session: session.began_at)
 
 
-def _past_session(turns: tuple[TranscriptTurn, ...], roots: Mapping[str, str]) -> PastSession:
+def _recorded_session(turns: tuple[TranscriptTurn, ...], roots: Mapping[str, str]) -> RecordedSession:
     first = turns[0]
     seen = {turn.name: [sighting for event in turn.events for sighting in _seen(event, roots)] for turn in turns}
     branch = text(first.events[0].payload.get("git_branch"))
-    return PastSession(first.session, first.began_at, branch, roots[first.cwd], turns, seen)
+    return RecordedSession(first.session, first.began_at, branch, roots[first.cwd], turns, seen)
 
 
 def prompt_of(turn: TranscriptTurn) -> str:
@@ -87,7 +87,7 @@ def is_edit(payload: JsonObject) -> bool:
     return is_recorded and text(payload.get("tool_name")) in _TOOLS_WITH_BEFORE
 
 
-def tree_at(session: PastSession, earlier: Sequence[PastSession]) -> tuple[Tree, frozenset[str]]:
+def tree_at(session: RecordedSession, earlier: Sequence[RecordedSession]) -> tuple[Tree, frozenset[str]]:
     """Return the checkout when a session began, and the files of it that the session itself saw.
 
     The text of any other file is from its last earlier sighting, on whatever branch: branches are mostly merged."""
