@@ -62,6 +62,8 @@ class RedactionRules:
     reveals: bool = False
     """True if a command among the texts prints nothing but a secret."""
     removed: set[str] = field(default_factory=set)
+    done: dict[str, str] = field(default_factory=dict)
+    """Texts without secrets, by text: an event repeats a tenth of its characters."""
 
     def known_out(self, text: str) -> str:
         """Return the text without colours and without secrets of a known format."""
@@ -78,6 +80,11 @@ class RedactionRules:
         """Return the text without secrets."""
         if len(text) < _MIN_LENGTH:
             return text
+        if text not in self.done:
+            self.done[text] = self._out(text)
+        return self.done[text]
+
+    def _out(self, text: str) -> str:
         text = self.known_out(text)
         for spot in self.spots:
             text = spot.without(text, self.removed)
@@ -150,7 +157,7 @@ def redact_json(value: JsonValue) -> JsonValue:
 
     A secret found in one string is removed from all others too; fields that identify the event lose only secrets of a
     known format."""
-    rules = rules_for(_JOIN.join(texts_of(value)))
+    rules = rules_for(_JOIN.join(dict.fromkeys(texts_of(value))))
     cleaned = _json(_without_printed(value) if rules.reveals else value, 0, rules)
     sought = _sought(rules.removed)
     return _everywhere(sought, cleaned, 0) if sought else cleaned
