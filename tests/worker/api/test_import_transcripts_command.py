@@ -144,7 +144,7 @@ def test_a_second_time_adds_nothing(machine: Machine, tmp_path: Path) -> None:
         "There was nothing new to import.",
         "3 turns were there already.",
         READ,
-        "3 files were not used: 3 already known (`import transcripts --verbose` lists them).",
+        "3 files were not used: 3 already known (`claude-mem-lite import transcripts --verbose` lists them).",
     ]
     assert dump(machine.view.memory_db) == once
     assert machine.rows() == rows
@@ -199,7 +199,7 @@ def test_the_report_tells_what_was_left_out_and_why(machine: Machine, tmp_path: 
         "  and 2 more (--json names them all)",
         "Such lines are left out every time; the rest of their files is read.",
         "Read 4 files of Claude Code.",
-        "1 file was not used: 1 excluded (`import transcripts --verbose` lists them).",
+        "1 file was not used: 1 excluded (`claude-mem-lite import transcripts --verbose` lists them).",
         NEXT,
     ]
     assert len(report(machine, path)["unreadable"]) == 22
@@ -242,7 +242,8 @@ def test_when_nothing_could_be_read_it_fails_and_names_the_files(
     assert told[0] == "2 files and 1 folder could not be read in full:"
     assert sorted(line.split(": ", 1)[0] for line in told[1:]) == sorted(f"  {one}" for one in (path, broken, folder))
     assert f"  {path}: cannot be read: Permission denied" in told
-    assert done.stderr.endswith("claude-mem-lite: not one turn could be read\n")
+    [problem] = done.stderr.splitlines()[-1:]
+    assert problem.startswith("claude-mem-lite: not one turn could be read; the reasons are above")
 
 
 def test_a_file_of_noise_alone_fails_with_the_lines_it_tried(machine: Machine, tmp_path: Path) -> None:
