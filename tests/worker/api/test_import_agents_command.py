@@ -45,7 +45,8 @@ def test_the_sessions_of_all_agents_are_stored_once(machine: Machine, folder: Pa
 def test_files_and_reasons_are_counted_and_listed(machine: Machine, folder: Path) -> None:
     told = run_on(machine, "import", "transcripts", folder).stdout.splitlines()
     assert "Read 1 file of Claude Code, 1 file of Codex CLI, 1 file of Copilot CLI, 1 file of Gemini CLI, " in told[1]
-    assert told[2] == "1 file was not used: 1 in another format (`claude-mem-lite import transcripts --verbose` lists them)."
+    hint = "(`claude-mem-lite import transcripts --verbose` lists them)"
+    assert told[2] == f"1 file was not used: 1 in another format {hint}."
     told = run_on(machine, "import", "transcripts", folder, "--verbose").stdout.splitlines()
     assert told[-7] == "6 files were not used: 5 already known, 1 in another format."
     assert f"  {folder / 'history.jsonl'}: in another format" in told
