@@ -35,13 +35,15 @@ _TESTS = Path(__file__).parent
 
 
 def pytest_configure() -> None:
-    """Place the folders of `tmp_path` in memory where it has room, and have commands hear Ctrl-C.
+    """Place the folders of `tmp_path` in memory where it has room, and have commands heed signals.
 
-    A shell starts what runs in its background deaf to Ctrl-C, with all that this starts."""
+    A shell starts what runs in its background deaf to Ctrl-C, and `nohup` to a closed terminal."""
     if is_memory_roomy():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -61,7 +61,7 @@ def test_an_event_that_was_only_half_there_is_replaced_when_all_of_it_comes(
 def test_an_event_that_failed_in_work_is_not_replaced(queue: Queue, db: sqlite3.Connection) -> None:
     event = arrival("Stop", "s-1")
     queue.add([event], T0)
-    (unit,) = queue.claim(T0)
+    unit = begun(queue, T0)
     queue.fail(ids(unit), "no use", T0, final=True)
     assert queue.add([event], T0) == 0
     assert stats(db)["error"] == 1
@@ -164,10 +164,10 @@ def test_a_lease_that_ran_out_returns_the_unit(queue: Queue) -> None:
     assert queue.claim(T0 + LEASE_S + 1) == first
 
 
-def test_a_lease_that_is_renewed_does_not_run_out(queue: Queue) -> None:
+def test_a_unit_that_begins_is_leased_anew(queue: Queue) -> None:
     add(queue, "s-1", "Stop")
     (unit,) = queue.claim(T0)
-    queue.renew(ids(unit), T0 + 100)
+    queue.begin(ids(unit), T0 + 100)
     assert queue.claim(T0 + LEASE_S + 1) == []
     assert queue.claim(T0 + 100 + LEASE_S + 1) == [unit]
 
@@ -184,12 +184,12 @@ def test_a_failure_is_tried_again_after_5_10_and_20_seconds_and_then_kept(queue:
     add(queue, "s-1", "UserPromptSubmit", "Stop")
     now = T0
     for wait_s in (5.0, 10.0, 20.0):
-        (unit,) = queue.claim(now)
+        unit = begun(queue, now)
         queue.fail(ids(unit), "it broke", now)
         assert stats(db)["raw"] == 2
         assert queue.claim(now + wait_s - 0.1) == []
         now += wait_s
-    (unit,) = queue.claim(now)
+    unit = begun(queue, now)
     queue.fail(ids(unit), "it broke for good", now)
     assert [(one.status, one.reason, one.attempts) for one in problems(db, "error", 9)] == [
         ("error", "it broke for good", 4)
@@ -206,7 +206,7 @@ def test_a_final_failure_is_kept_at_once(queue: Queue, db: sqlite3.Connection) -
 
 def test_a_failure_holds_back_its_session_only(queue: Queue) -> None:
     add(queue, "s-1", "Stop", "Stop")
-    (unit,) = queue.claim(T0)
+    unit = begun(queue, T0)
     queue.fail(ids(unit), "later", T0)
     add(queue, "s-2", "Stop")
     assert [unit[0].session for unit in queue.claim(T0 + 1)] == ["s-2"]
@@ -214,19 +214,21 @@ def test_a_failure_holds_back_its_session_only(queue: Queue) -> None:
 
 def test_a_failure_is_tried_again_although_the_clock_was_set_back(queue: Queue) -> None:
     add(queue, "s-1", "Stop")
-    (unit,) = queue.claim(T0)
+    unit = begun(queue, T0)
     queue.fail(ids(unit), "later", T0)
     assert queue.claim(T0 - 3600) == [unit]
 
 
-def test_what_the_worker_died_on_many_times_ends_in_error(queue: Queue, db: sqlite3.Connection) -> None:
+def test_only_the_unit_that_the_worker_died_on_many_times_ends_in_error(queue: Queue, db: sqlite3.Connection) -> None:
     add(queue, "s-1", "Stop")
+    add(queue, "s-2", "Stop")
     for _ in range(CRASH_LIMIT):
-        assert len(queue.claim(T0)) == 1
+        killing, innocent = queue.claim(T0)
+        queue.begin(ids(killing), T0)
         queue.release_all()
-    assert queue.claim(T0) == []
+    assert queue.claim(T0) == [innocent]
     (problem,) = problems(db, "error", 9)
-    assert "the worker ended" in problem.reason
+    assert (problem.session, "the worker ended" in problem.reason) == ("s-1", True)
 
 
 def test_events_in_error_are_put_back_to_work(queue: Queue, db: sqlite3.Connection) -> None:
@@ -290,6 +292,12 @@ def arrival(event: str, session: str, problem: str = "") -> Arrival:
 
 def add(queue: Queue, session: str, *events: str) -> None:
     queue.add([arrival(event, session) for event in events], T0)
+
+
+def begun(queue: Queue, now: float) -> list[Row]:
+    (unit,) = queue.claim(now)
+    queue.begin(ids(unit), now)
+    return unit
 
 
 def claimed(queue: Queue, now: float = T0) -> list[list[str]]:

@@ -157,7 +157,7 @@ def test_the_agent_of_a_control_session_evaluates_no_transcripts(machine: Machin
     replied(machine, "SessionStart", payload("SessionStart", CONTROL, str(shop), source="startup"))
     refused = run_here(machine, "eval", "recorded", cwd=shop, more=shell_of(CONTROL), status=1)
     assert "experiment" in refused.stderr
-    assert "Too few sessions" in run_here(machine, "eval", "recorded", cwd=shop, more=shell_of(TREATED)).stdout
+    assert "Nothing to measure" in run_here(machine, "eval", "recorded", cwd=shop, more=shell_of(TREATED)).stdout
 
 
 def test_an_agent_that_names_no_session_finds_nothing_while_a_control_session_runs(

@@ -136,11 +136,14 @@ class Queue:
             or any(self._first_unit(session, now, flush=False) for session in self._sessions_with_work(now))
         )
 
-    def renew(self, ids: Sequence[int], now: float) -> None:
-        """Extend the lease of rows in progress."""
+    def begin(self, ids: Sequence[int], now: float) -> None:
+        """Count an attempt at rows of a claimed unit, and extend their lease.
+
+        Units that are claimed along with one that kills the worker are not to blame, so a claim counts nothing."""
         with unsynced(self.db), atomic(self.db):
             self.db.executemany(
-                "update inbox set lease_until = ? where id = ?", [(now + LEASE_S, row_id) for row_id in ids]
+                "update inbox set attempts = attempts + 1, lease_until = ? where id = ?",
+                [(now + LEASE_S, row_id) for row_id in ids],
             )
 
     def finish(
@@ -302,7 +305,7 @@ class Queue:
         with unsynced(self.db), atomic(self.db):  # a lost lease leaves the rows unclaimed, as a starting worker does
             for row_id in ids:
                 row = self.db.execute(
-                    """update inbox set status = 'processing', attempts = attempts + 1, lease_until = :until,
+                    """update inbox set status = 'processing', lease_until = :until,
                            turn = (select name from inbox where id = :first)
                        where id = :id and status = 'raw'
                        returning id, name, event, session, payload, received_at""",

@@ -238,7 +238,7 @@ class Loop:
             self.services.renderer.render_after_pass(changed, flush=flush)
 
     def _process(self, unit: list[Row]) -> set[str]:
-        self._queue.renew([row.id for row in unit], self.services.clock().timestamp())
+        self._queue.begin([row.id for row in unit], self.services.clock().timestamp())
         changed = self._jobs.run(unit)
         self.services.writes.run_pending()
         self._checkpoints.make_due()
