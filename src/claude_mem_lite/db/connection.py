@@ -57,6 +57,8 @@ def open_for_reading(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connec
     """Open for reading only, beside the writer."""
     connection = _connect(path, kind)
     connection.execute("pragma query_only=on")
+    # KB; of 2,000, the default, a worker with several readers held 10 MB more, and searched at most 5 % faster.
+    connection.execute("pragma cache_size=-500")
     return connection
 
 
