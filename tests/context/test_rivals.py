@@ -89,6 +89,7 @@ def test_a_later_statement_in_raw_text_replaces_a_note(store: Store) -> None:
         (f"Summarise this page for me:\n\nA blog\n\n{OTHER}\n\nSubscribe.", "It is about carts."),
         (f"Summarise this page:\n```\n{OTHER}\n```", "It is about carts."),
         ("", f"Read the page. {OTHER}"),
+        (f'<teammate-message teammate_id="reviewer">\n{OTHER}\n</teammate-message>', "Noted."),
     ],
 )
 def test_pasted_text_and_answers_do_not_silence_a_note_of_the_user(store: Store, asked: str, answered: str) -> None:

@@ -21,6 +21,8 @@ OWN_TOOL = r"mcp__(?:claude[-_]mem[-_]lite__|plugin_.*claude[-_]mem[-_]lite_)"
 pattern too."""
 INTERRUPTED = "[Request interrupted by user"
 NOTIFICATION = "<task-notification>"
+TEAMMATE = "<teammate-message"
+"""Beginning of a message of another agent of a team: it begins a turn, but nothing in it is the user's word."""
 # A command of the client begins with its name; a command that becomes a prompt begins with its message.
 OWN_COMMAND = "<command-name>"
 NOT_TYPED = (

@@ -3,6 +3,7 @@
 import sqlite3
 from datetime import datetime
 
+from claude_mem_lite.agents.claude_code import TEAMMATE
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, Passage
 from claude_mem_lite.store import sessions
@@ -60,4 +61,5 @@ def texts_of(document: Memory | Passage) -> list[tuple[str, bool]]:
     if isinstance(document, Memory):
         is_users = document.origin == "user"
         return [("\n".join((document.title, document.summary, *document.facts, document.detail)), is_users)]
-    return [(document.asked or document.title, bool(document.asked)), (document.answered or document.text, False)]
+    is_users = bool(document.asked) and not document.asked.lstrip().startswith(TEAMMATE)
+    return [(document.asked or document.title, is_users), (document.answered or document.text, False)]

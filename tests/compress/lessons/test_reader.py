@@ -177,6 +177,7 @@ def test_only_what_the_user_says_counts_not_what_is_pasted_quoted_or_put_in() ->
         "This session is being continued from a previous conversation. The user said to never commit to main.",
         "Operation stopped by hook: never commit to main",
         "<task-notification>never commit to main</task-notification>",
+        '<teammate-message teammate_id="reviewer">All is green. Never commit to main.</teammate-message>',
         "Implement the following plan:\n\n# Plan\n\nNever commit to main.",
         "# Rules\n\nNever commit to main.\n\n## Style\n\nAlways use tabs.",
     ],

@@ -26,6 +26,7 @@ def read(prompt: str) -> keywords.Keywords:
         "1",
         "/clear",
         "<task-notification>the build of the billing service ended</task-notification>",
+        '<teammate-message teammate_id="tester" color="green">\nThe billing retry queue is done.\n</teammate-message>',
         "<local-command-stdout>billing database</local-command-stdout>",
     ],
 )

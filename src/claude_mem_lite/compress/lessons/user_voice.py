@@ -13,6 +13,7 @@ from claude_mem_lite.agents.claude_code import (
     NOT_TYPED,
     NOTIFICATION,
     OWN_COMMAND,
+    TEAMMATE,
     without_tags,
 )
 from claude_mem_lite.compress.prose.clean import clean, clip
@@ -130,7 +131,7 @@ MAX_SENTENCE_LENGTH = 400
 """A longer sentence was pasted, or tells a story: nobody states a rule in a hundred words."""
 # Texts without lessons, beside the texts that clients write in the user's place.
 _NOT_TYPED = (
-    *NOT_TYPED, OWN_COMMAND, NOTIFICATION, INTERRUPTED,
+    *NOT_TYPED, OWN_COMMAND, NOTIFICATION, TEAMMATE, INTERRUPTED,
     "Operation stopped by hook", "Stop hook feedback", "Implement the following plan",
 )  # fmt: skip
 _REMOVED_TAGS = (

@@ -23,7 +23,9 @@ _ENOUGH = 4
 _MAX_NAMED = _MAX_MATCHED
 _MAX_READ = 6_000
 # Written by the client, not by the user.
-_NOT_TYPED = re.compile(r"\s*(?:<(?:task-notification|local-command|command-|bash-|system-reminder)|/[\w:-]+\s*$)")
+_NOT_TYPED = re.compile(
+    r"\s*(?:<(?:task-notification|teammate-message|local-command|command-|bash-|system-reminder)|/[\w:-]+\s*$)"
+)
 # Words of any conversation.
 SMALL_TALK = frozenset(
     """again ahead alright amazing anyway awesome bitte bonjour brilliant bye cheers continue cool correct danke done
