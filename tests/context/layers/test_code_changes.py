@@ -294,9 +294,8 @@ def test_what_was_renamed_since_is_told_with_its_name_of_now(store: Store) -> No
     assert "[since: auth.py::renew renamed to refresh]" in context_text(store, seen)
 
 
-def test_the_branch_of_a_handoff_is_told_on_that_branch_only(store: Store) -> None:
+def test_the_branch_of_a_handoff_is_no_line_of_a_checkout_whose_branch_is_known(store: Store) -> None:
     work(store, "s1", branch="feature/a")
     store.remember("Left", id=memories.handoff_id("s1"), kind="handoff", session="s1", facts=("Branch: feature/a",))
-    on_it, elsewhere = (Location(SHOP.project, SHOP.name, SHOP.root, branch) for branch in ("feature/a", "main"))
-    assert "] Branch: feature/a" in context_text(store, Seen(), on_it)
-    assert "Branch: feature/a" not in context_text(store, Seen(), elsewhere)
+    places = [Location(SHOP.project, SHOP.name, SHOP.root, branch) for branch in ("feature/a", "main", "")]
+    assert ["] Branch: feature/a" in context_text(store, Seen(), place) for place in places] == [False, False, True]

@@ -99,7 +99,8 @@ def handoff_lines(session: Session, handoff: Memory | None, branch: str, age: st
     If the session was on another branch, every line names the branch, since each may be the only line shown."""
     summary = session.summary
     if handoff:
-        facts = [fact for fact in handoff.facts if not (branch and fact.startswith("Branch: ") and fact[8:] != branch)]
+        # The agent knows the branch of the checkout, and every line of a session of another branch names it.
+        facts = [fact for fact in handoff.facts if not (branch and fact.startswith("Branch: "))]
         open_work = [open_line(handoff), *map(render.safe_line, facts)]
     else:
         steps = (render.safe_line(step, _MAX_OPEN_LENGTH) for step in summary.next_steps)
