@@ -344,5 +344,10 @@ def test_the_sentences_around_the_words_are_told() -> None:
     assert len(sentences_about("word " * 100, {"word": 1.0}, 60)) <= 60
 
 
+def test_lines_of_marks_take_no_room_of_an_excerpt() -> None:
+    text = "`──────`\nFill the cache first:\n```bash\nmake cache\n```\n---\n| cache | size |\n|---|--:|\n| hot | 5 |"
+    assert sentences_about(text, {"cache": 1.0}, 90) == "Fill the cache first: make cache | cache | size | | hot | 5 |"
+
+
 def test_the_floor_of_answers_is_in_the_docs() -> None:
     assert f"{FLOOR:g}" in page("docs/moments.md").text

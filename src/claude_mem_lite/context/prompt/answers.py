@@ -72,6 +72,8 @@ _PLAINLY_ASKED = re.compile(
     r"|(?:did|have)\s+(?:i|we)\s+ever)\b)"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+# Fences, rules, and the line below the head of a table.
+_NO_WORDS = re.compile(r"(?:```|~~~)\w*|[\W_]*")
 # A longer text would exceed the deadline.
 _MAX_READ = 12_000
 FLOOR = 1.35
@@ -292,7 +294,8 @@ def sentences_about(text: str, weights: Mapping[str, float], limit: int) -> str:
     """Return consecutive sentences with most of the weighted words, `limit` characters at most.
 
     A longer first sentence is cut."""
-    sentences = [line for sentence in _SENTENCE_END.split(text[:_MAX_READ]) if (line := one_line(sentence))]
+    lines = map(one_line, _SENTENCE_END.split(text[:_MAX_READ]))
+    sentences = [line for line in lines if not _NO_WORDS.fullmatch(line)]
     words_by_sentence = [words_among(list(weights), tokens_of(sentence)) for sentence in sentences]
     best, begin, end = -1.0, 0, 0
     for first in range(len(sentences)):
