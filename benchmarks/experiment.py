@@ -26,7 +26,7 @@ from benchmarks.peeking import Alarms, mann_whitney, t_test
 from benchmarks.plot import Line, Panel, svg
 from benchmarks.simulated_users import SESSIONS, Outcome, Sample, made_up, recorded, sample
 from claude_mem_lite.evaluation.intervals import share_interval
-from claude_mem_lite.experiment.comparison import MIN_PER_ARM, Observation, compare
+from claude_mem_lite.experiment.comparison import MIN_PER_ARM, MeasuredOutcome, compare
 from claude_mem_lite.experiment.wealth import Floats, Scale, bets, log_wealth
 
 LEVEL = 0.05
@@ -152,7 +152,7 @@ def _forecast(outcome: Outcome, users: int) -> Figure:
     forecasts = []
     for user in range(len(made.numbers)):
         values, treated = np.expm1(made.numbers[user, :_FORECAST_AT]), made.treated[user, :_FORECAST_AT]
-        seen = [Observation(float(value), arm == 0, 0.2) for value, arm in zip(values, treated, strict=True)]
+        seen = [MeasuredOutcome(float(value), arm == 0, 0.2) for value, arm in zip(values, treated, strict=True)]
         more = compare(seen, outcome.scale).more_sessions
         forecasts += [_FORECAST_AT + more] if more is not None else []
     note = f"median of {len(forecasts)} forecasts after {_FORECAST_AT} sessions; it took {np.median(needed):.0f}"

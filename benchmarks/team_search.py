@@ -24,7 +24,7 @@ from claude_mem_lite.team.address import Address
 from claude_mem_lite.team.body import words_of_body
 from claude_mem_lite.team.entry import hash_of, project_key
 from claude_mem_lite.team.members import invite
-from claude_mem_lite.team.server import Server
+from claude_mem_lite.team.server import TeamServer
 from claude_mem_lite.team.sync import vector_of
 
 TEXTS = 50_000
@@ -105,7 +105,7 @@ class FilledServer:
         asked = queries(self._language, QUERIES + WARMING, 1, self._size)
         for number, query in enumerate(asked):
             began = time.perf_counter()
-            with Server.connect(self.address, Deadline.after(_LOGIN_S)) as server:
+            with TeamServer.connect(self.address, Deadline.after(_LOGIN_S)) as server:
                 server.greeting()
                 vector = vector_of(embedder, query.text) if self._has_vectors else None
                 logged_in = time.perf_counter()

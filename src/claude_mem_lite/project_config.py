@@ -88,7 +88,7 @@ class ProjectSettings:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _ConfigReading:
     """File while being read: allowed values, and problems of the rest."""
 
     presets: Sequence[str]
@@ -168,7 +168,7 @@ def _read(path: str, state: State, presets: tuple[str, ...]) -> ProjectSettings:
         return ProjectSettings(path, problems=(f"it cannot be read: {error.strerror}",))
     except (ValueError, RecursionError) as error:  # TOML and UTF-8 errors are ValueErrors
         return ProjectSettings(path, problems=(f"it cannot be read: {_shown(str(error), 120)}",))
-    reading = _Reading(presets)
+    reading = _ConfigReading(presets)
     for key in settings:
         if key not in ALLOWED:
             reading.problems.append(_not_allowed(key))

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from claude_mem_lite.evaluation.coverage import Files, Selection, precision, product_selection, sample
+from claude_mem_lite.evaluation.coverage import Files, ShownText, precision, product_selection, sample
 from claude_mem_lite.evaluation.intervals import Measured, bootstrapped, mean_difference, mean_share
 from claude_mem_lite.evaluation.measurement import PRODUCT, ProjectWalk, measure, unused_memories
 from claude_mem_lite.evaluation.prompt_use import JudgedPrompt, rates
@@ -74,7 +74,7 @@ def test_an_item_is_of_use_if_it_concerns_a_touched_file() -> None:
 
 def test_sessions_without_files_count_for_tokens_alone() -> None:
     starts = [start(listed("e", 80)), start(SESSIONS[3])]
-    shown = sample(Files(SESSIONS), starts, lambda _: Selection("x" * 40, frozenset({"src/cart.py"}), ()))
+    shown = sample(Files(SESSIONS), starts, lambda _: ShownText("x" * 40, frozenset({"src/cart.py"}), ()))
     assert (shown.covered, len(shown.tokens)) == ([1.0], 2)
 
 

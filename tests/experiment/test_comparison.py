@@ -9,7 +9,7 @@ import pytest
 from claude_mem_lite.experiment.comparison import (
     MIN_PER_ARM,
     Comparison,
-    Observation,
+    MeasuredOutcome,
     Verdict,
     compare,
     secondary_level,
@@ -19,21 +19,21 @@ from claude_mem_lite.experiment.wealth import Scale
 SHARE = 0.5
 
 
-def sessions(control: Sequence[float], treated: Sequence[float], share: float = SHARE) -> list[Observation]:
+def sessions(control: Sequence[float], treated: Sequence[float], share: float = SHARE) -> list[MeasuredOutcome]:
     """Return sessions that take turns between the arms, as far as both go."""
     pairs = [(value, True, at) for at, value in enumerate(control)] + [
         (value, False, at) for at, value in enumerate(treated)
     ]
     ordered = sorted(pairs, key=lambda each: (each[2], each[1]))
-    return [Observation(value, is_control, share) for value, is_control, _ in ordered]
+    return [MeasuredOutcome(value, is_control, share) for value, is_control, _ in ordered]
 
 
-def lognormal(count: int, ratio: float, share: float = SHARE, seed: int = 1) -> list[Observation]:
+def lognormal(count: int, ratio: float, share: float = SHARE, seed: int = 1) -> list[MeasuredOutcome]:
     """Return random sessions; treated ones take `ratio` times as long."""
     rng = np.random.default_rng(seed)
     values, coins = 600 * np.exp(rng.standard_normal(count)), rng.random(count)
     drawn = zip(values, coins < share, strict=True)
-    return [Observation(float(value) * (1 if control else ratio), bool(control), share) for value, control in drawn]
+    return [MeasuredOutcome(float(value) * (1 if control else ratio), bool(control), share) for value, control in drawn]
 
 
 def interval(comparison: Comparison) -> tuple[float, float]:
@@ -117,13 +117,13 @@ def test_constant_arms_that_differ_are_told_apart_around_the_exact_ratio() -> No
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -1])
 def test_what_is_no_count_and_no_duration_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match="an outcome is a number from 0 on"):
-        compare([Observation(value, True, SHARE)], Scale.RATIO)
+        compare([MeasuredOutcome(value, True, SHARE)], Scale.RATIO)
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, math.nan])
 def test_a_share_that_leaves_an_arm_empty_is_refused(share: float) -> None:
     with pytest.raises(ValueError, match="a share of control sessions lies between 0 and 1"):
-        compare([Observation(1, True, share)], Scale.RATIO)
+        compare([MeasuredOutcome(1, True, share)], Scale.RATIO)
 
 
 @pytest.mark.parametrize("level", [0, 1, math.nan])
@@ -134,8 +134,8 @@ def test_an_impossible_level_is_refused(level: float) -> None:
 
 @pytest.mark.parametrize("scale", Scale)
 def test_arms_that_change_places_turn_the_result_around(scale: Scale) -> None:
-    seen = [Observation(each.value // 900, each.is_control, 0.3) for each in lognormal(300, 0.3, 0.3)]
-    turned = [Observation(each.value, not each.is_control, 0.7) for each in seen]
+    seen = [MeasuredOutcome(each.value // 900, each.is_control, 0.3) for each in lognormal(300, 0.3, 0.3)]
+    turned = [MeasuredOutcome(each.value, not each.is_control, 0.7) for each in seen]
 
     (low, high), (other_low, other_high) = interval(compare(seen, scale)), interval(compare(turned, scale))
     if scale is Scale.RATIO:
@@ -146,7 +146,7 @@ def test_arms_that_change_places_turn_the_result_around(scale: Scale) -> None:
 
 def test_another_unit_changes_a_ratio_of_durations_hardly() -> None:
     seconds = lognormal(300, 0.6)
-    milliseconds = [Observation(each.value * 1000, each.is_control, each.control_share) for each in seconds]
+    milliseconds = [MeasuredOutcome(each.value * 1000, each.is_control, each.control_share) for each in seconds]
 
     assert interval(compare(milliseconds, Scale.RATIO)) == pytest.approx(
         interval(compare(seconds, Scale.RATIO)), rel=0.02
@@ -155,7 +155,7 @@ def test_another_unit_changes_a_ratio_of_durations_hardly() -> None:
 
 @pytest.mark.parametrize("scale", Scale)
 def test_the_interval_shrinks_with_more_sessions(scale: Scale) -> None:
-    seen = [Observation(each.value // 400, each.is_control, each.control_share) for each in lognormal(1000, 0.8)]
+    seen = [MeasuredOutcome(each.value // 400, each.is_control, each.control_share) for each in lognormal(1000, 0.8)]
 
     widths = [high - low for count in (100, 300, 1000) for low, high in [interval(compare(seen[:count], scale))]]
     assert widths == sorted(widths, reverse=True)
@@ -177,7 +177,7 @@ def test_an_effect_that_is_not_yet_certain_comes_with_the_sessions_it_would_take
     assert 0 < found.more_sessions < 200
 
 
-def _is_close(seen: Sequence[Observation]) -> bool:
+def _is_close(seen: Sequence[MeasuredOutcome]) -> bool:
     """True if the same sessions once more would tell the effect."""
     once, twice = compare(seen, Scale.RATIO), compare([*seen, *seen], Scale.RATIO)
     return not once.can_tell and twice.can_tell

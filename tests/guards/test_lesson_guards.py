@@ -13,7 +13,7 @@ from claude_mem_lite.guards.lesson_guards import follow, makes_guards
 from claude_mem_lite.guards.proposal import propose
 from claude_mem_lite.models import TRANSCRIPT_TRUST, Memory
 from claude_mem_lite.store import guards, memories, retirements
-from claude_mem_lite.store.guards import Match, Occasion, Replay, Status, StoredGuard
+from claude_mem_lite.store.guards import Occasion, Replay, ReplayMatch, Status, StoredGuard
 from claude_mem_lite.timestamps import time_to_text
 from tests.support.fakes import NOW, SHOP, Store
 
@@ -166,7 +166,7 @@ def test_a_proposal_that_says_what_to_do_instead_takes_the_place_of_one_that_doe
 def test_a_forgotten_memory_takes_guard_replay_and_ledger_with_it_at_once(store: Store) -> None:
     memory = said(store)
     (row,) = all_guards(store)
-    match = Match("s1", "t1", "2026", "Bash", "npm ci", "npm ci", "ran", 0)
+    match = ReplayMatch("s1", "t1", "2026", "Bash", "npm ci", "npm ci", "ran", 0)
     with atomic(store.db):
         run = Replay(row.id, "2026", 1, 1, "2026", "2026", 1)
         guards.put_replay(store.db, run, [match], [Occasion(row.id, "s1", "2026", 1)])
@@ -179,7 +179,7 @@ def test_a_replay_replaces_the_one_before(store: Store) -> None:
     said(store)
     (row,) = all_guards(store)
     assert [one.id for one in guards.due_replays(store.db, "")] == [row.id]
-    match = Match("s1", "t1", "2026", "Bash", "npm ci", "npm ci", "ran", 0)
+    match = ReplayMatch("s1", "t1", "2026", "Bash", "npm ci", "npm ci", "ran", 0)
     for matches in ([match, match], [match]):
         with atomic(store.db):
             guards.put_replay(store.db, Replay(row.id, "2026", 9, 2, "2025", "2026", 1), matches, [])

@@ -6,7 +6,7 @@ from benchmarks.experiment import Power, claims
 from benchmarks.peeking import mann_whitney, t_test
 from benchmarks.simulated_users import Outcome, Sample, made_up, recorded, sample
 
-from claude_mem_lite.experiment.comparison import Observation, compare
+from claude_mem_lite.experiment.comparison import MeasuredOutcome, compare
 from claude_mem_lite.experiment.wealth import Scale
 
 USERS = 200
@@ -48,7 +48,7 @@ def test_the_benchmark_claims_what_the_comparison_claims() -> None:
     ours = [
         compare(
             [
-                Observation(float(value), arm == 0, made.share)
+                MeasuredOutcome(float(value), arm == 0, made.share)
                 for value, arm in zip(np.expm1(made.numbers[user, :at]), made.treated[user, :at], strict=True)
             ],
             Scale.RATIO,

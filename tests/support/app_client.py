@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from claude_mem_lite.worker.http.messages import Request, Response
+from claude_mem_lite.worker.http.messages import HttpResponse, Request
 
 Query = Mapping[str, object]
 
@@ -30,7 +30,7 @@ class Answer:
 class AppClient:
     """Client of a function that answers requests."""
 
-    def __init__(self, respond: Callable[[Request], Response]) -> None:
+    def __init__(self, respond: Callable[[Request], HttpResponse]) -> None:
         self._respond = respond
 
     def request(

@@ -6,7 +6,7 @@ from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.team.address import Address
 from claude_mem_lite.team.entry import Entry, Op, hash_of
 from claude_mem_lite.team.members import invite
-from claude_mem_lite.team.server import OutgoingEntry, Server
+from claude_mem_lite.team.server import OutgoingEntry, TeamServer
 from tests.support.postgres import NOW, Database
 
 SHOP, SECRET = "a" * 32, "b" * 32
@@ -22,11 +22,11 @@ def invited(database: Database, name: str, *projects: str) -> Address:
     return address
 
 
-def connected(address: Address, seconds: float = PATIENCE_S) -> Server:
-    return Server.connect(address, Deadline.after(seconds))
+def connected(address: Address, seconds: float = PATIENCE_S) -> TeamServer:
+    return TeamServer.connect(address, Deadline.after(seconds))
 
 
-def joined(database: Database, name: str, *projects: str, device: str = "") -> Server:
+def joined(database: Database, name: str, *projects: str, device: str = "") -> TeamServer:
     """Connect a new member with a registered device, named like the member if no name is given."""
     server = connected(invited(database, name, *projects))
     server.register_device(device or f"{name}-device", "token-0")

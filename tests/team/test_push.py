@@ -10,7 +10,7 @@ import pytest
 from claude_mem_lite.team.entry import Entry
 from claude_mem_lite.team.push import OutgoingEntry, PushResult
 from claude_mem_lite.team.reasons import TeamError
-from claude_mem_lite.team.server import Server
+from claude_mem_lite.team.server import TeamServer
 from tests.support.database_front import database_front
 from tests.support.postgres import Database, PostgresServer, fresh_database, running_server
 from tests.support.team_members import SECRET, SHOP, connected, entry, invited, joined, outgoing
@@ -26,7 +26,7 @@ def _seqs(database: Database) -> list[int]:
     return [seq for (seq,) in database.rows("select seq from claude_mem_lite.entries order by seq")]
 
 
-def _push(server: Server, *entries: Entry, token: int = 0, device: str = DEVICE) -> PushResult:
+def _push(server: TeamServer, *entries: Entry, token: int = 0, device: str = DEVICE) -> PushResult:
     return server.push(outgoing(*entries), device, f"token-{token}", f"token-{token + 1}")
 
 
@@ -213,7 +213,7 @@ def test_a_server_killed_in_the_middle_of_a_batch_loses_and_doubles_nothing(mort
     batch = [entry(number, f"m{number}") for number in range(1, 201)]
     failures: list[str] = []
 
-    def push_and_fail(server: Server) -> None:
+    def push_and_fail(server: TeamServer) -> None:
         try:
             _push(server, *batch[100:], token=1)
         except TeamError as error:
@@ -254,7 +254,7 @@ def test_a_confirmation_lost_by_a_cut_connection_is_repaired_by_the_next_push(da
     assert _seqs(database) == [1]
 
 
-def _push_into_silence(server: Server) -> None:
+def _push_into_silence(server: TeamServer) -> None:
     with pytest.raises(TeamError):
         _push(server, entry(1))
 

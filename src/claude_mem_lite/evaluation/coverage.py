@@ -46,7 +46,7 @@ class Files:
 
 
 @frozen
-class Selection:
+class ShownText:
     """Text that a session is shown: the covered files, and the files of each session or memory in the text."""
 
     text: str
@@ -58,10 +58,10 @@ class Selection:
         return estimate_tokens(self.text)
 
 
-Select = Callable[[SessionStart], Selection]
+Select = Callable[[SessionStart], ShownText]
 
 
-def product_selection(files: Files, text: str, lines: Sequence[ContextLine]) -> Selection:
+def product_selection(files: Files, text: str, lines: Sequence[ContextLine]) -> ShownText:
     """Return the context of the product as a selection."""
     items: dict[tuple[str, str], frozenset[str]] = {}
     for line in lines:
@@ -73,7 +73,7 @@ def product_selection(files: Files, text: str, lines: Sequence[ContextLine]) -> 
             stands_for = files.of[line.source]
         key = (line.layer, line.source)
         items[key] = items.get(key, frozenset()) | stands_for
-    return Selection(text, frozenset().union(*items.values()), list(items.values()))
+    return ShownText(text, frozenset().union(*items.values()), list(items.values()))
 
 
 def _is_of_code(line: ContextLine) -> bool:
@@ -81,23 +81,23 @@ def _is_of_code(line: ContextLine) -> bool:
     return line.layer in ("changed code", "function map")
 
 
-def session_selection(files: Files, start: SessionStart, chosen: Sequence[str]) -> Selection:
+def session_selection(files: Files, start: SessionStart, chosen: Sequence[str]) -> ShownText:
     """Return sessions by their headlines, one line each."""
     lines = []
     for id_ in chosen:
         last_at, headline = start.headlines.get(id_, (start.session.started_at, ""))
         lines.append(f"- [{when(last_at, start.session.started_at, False)}] {headline[:190]}")
     of = {id_: files.of[id_] for id_ in chosen}
-    return Selection("\n".join(lines), frozenset().union(*of.values()), list(of.values()))
+    return ShownText("\n".join(lines), frozenset().union(*of.values()), list(of.values()))
 
 
-def memory_selection(start: SessionStart) -> Selection:
+def memory_selection(start: SessionStart) -> ShownText:
     """Return the newest memories by their titles, one line each."""
     lines = []
     for memory in start.newest:
         lines.append(f"- [{memory.kind}, {when(memory.last_seen_at, start.session.started_at, False)}] {memory.title}")
     own = [frozenset(memory.files) for memory in start.newest]
-    return Selection("\n".join(lines), frozenset().union(*own), own)
+    return ShownText("\n".join(lines), frozenset().union(*own), own)
 
 
 def precision(touched: frozenset[str], items: Iterable[frozenset[str]]) -> float | None:
@@ -134,7 +134,7 @@ def sample(files: Files, starts: Sequence[SessionStart], select: Select) -> Cove
 def newest_sessions(files: Files, order: Sequence[str], count: int) -> Select:
     """Return the selection of the newest earlier sessions by headline."""
 
-    def select(start: SessionStart) -> Selection:
+    def select(start: SessionStart) -> ShownText:
         earlier = order[: order.index(start.session.id)]
         return session_selection(files, start, list(reversed(earlier))[:count])
 

@@ -41,7 +41,7 @@ class Verdict(StrEnum):
 
 
 @frozen
-class Observation:
+class MeasuredOutcome:
     """Outcome of one session: a count or a duration, with the session's arm and the share that chose the arm."""
 
     value: float
@@ -75,7 +75,7 @@ class Comparison:
         return self.verdict in (Verdict.LOWER, Verdict.HIGHER)
 
 
-def compare(observations: Sequence[Observation], scale: Scale, *, level: float = 0.05) -> Comparison:
+def compare(observations: Sequence[MeasuredOutcome], scale: Scale, *, level: float = 0.05) -> Comparison:
     """Compare the arms. Observations come in the order in which their outcomes became known, without unknown ones.
 
     The true effect is outside the interval at any look with a probability of at most `level`, all looks together."""
@@ -123,7 +123,7 @@ class _Sessions:
     control_share: Floats
 
     @classmethod
-    def of(cls, observations: Sequence[Observation], scale: Scale) -> "_Sessions":
+    def of(cls, observations: Sequence[MeasuredOutcome], scale: Scale) -> "_Sessions":
         values = np.array([_checked(each) for each in observations], dtype=np.float64)
         treated = np.array([not each.is_control for each in observations], dtype=np.float64)
         shares = np.array([each.control_share for each in observations], dtype=np.float64)
@@ -148,7 +148,7 @@ class _Sessions:
         return float((weights * self.numbers).sum()) / total if total else None
 
 
-def _checked(observation: Observation) -> float:
+def _checked(observation: MeasuredOutcome) -> float:
     value, share = observation.value, observation.control_share
     if not 0 <= value < math.inf:
         raise ValueError(f"an outcome is a number from 0 on, not {value}")

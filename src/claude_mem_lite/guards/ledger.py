@@ -48,7 +48,7 @@ class TurnCall:
 
 
 @frozen
-class Judged:
+class JudgedFiring:
     """Outcome of a firing, with the call in one line."""
 
     outcome: Outcome
@@ -96,7 +96,7 @@ def judge_turn(
     fired: dict[str, int] = {}
     for firing in firings:
         row = guards.find(db, firing.guard)
-        judged = judge(firing, guard_from_row(row), firings, calls, refused) if row else Judged("unknown")
+        judged = judge(firing, guard_from_row(row), firings, calls, refused) if row else JudgedFiring("unknown")
         guard_ledger.decide(db, firing.name, judged.outcome, judged.text)
         fired[firing.guard] = fired.get(firing.guard, 0) + 1
     at = calls[0].at if calls else (firings[0].at if firings else "")
@@ -114,24 +114,24 @@ def judge(
     firings: Sequence[Firing],
     calls: Sequence[TurnCall],
     refused: Sequence[TurnCall] = (),
-) -> Judged:
+) -> JudgedFiring:
     """Return the outcome of a firing by the calls of its turn."""
     own = next((one for one in (*calls, *refused) if firing.tool_use and one.tool_use == firing.tool_use), None)
     shown = shown_call(own.call) if own else ""
     did_run = own is not None and own in calls
     later = [one for one in calls if one.at > firing.at and one is not own]
     if firing.decision == "ask" and did_run:
-        return Judged("overridden", shown)
+        return JudgedFiring("overridden", shown)
     if own is not None and did_run and any(_undoes(one.call, own.call) for one in later):
-        return Judged("followed", shown)
+        return JudgedFiring("followed", shown)
     if any(_gets_round(guard, one, calls) for one in later):
-        return Judged("got_round", shown)
+        return JudgedFiring("got_round", shown)
     again = [one for one in firings if one.guard == firing.guard and one.at > firing.at]
     if firing.decision == "remind" and again:
-        return Judged("unknown", shown)
+        return JudgedFiring("unknown", shown)
     if any(_does_otherwise(guard, one.call, own.call if own else None, did_run=did_run) for one in later):
-        return Judged("followed", shown)
-    return Judged("unknown", shown)
+        return JudgedFiring("followed", shown)
+    return JudgedFiring("unknown", shown)
 
 
 def _does_otherwise(guard: Guard, call: Call, guarded: Call | None, *, did_run: bool) -> bool:

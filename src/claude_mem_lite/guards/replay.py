@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from claude_mem_lite.guards.guard import Guard
 from claude_mem_lite.guards.history import PastCall
 from claude_mem_lite.guards.occasions import fires, is_alternative, shown_call
-from claude_mem_lite.store.guards import Match, Occasion, Replay
+from claude_mem_lite.store.guards import Occasion, Replay, ReplayMatch
 from claude_mem_lite.text import denies, words_of
 
 MAX_MATCHES = 500
@@ -23,7 +23,7 @@ class GuardRun:
     """Run of one guard over past calls, which are added in any order."""
 
     guard: Guard
-    matches: list[Match] = field(default_factory=list)
+    matches: list[ReplayMatch] = field(default_factory=list)
     firings: dict[str, int] = field(default_factory=dict)
     """Number of firings by session with an occasion."""
     first_at: dict[str, str] = field(default_factory=dict)
@@ -36,7 +36,9 @@ class GuardRun:
             corrected = objects(past.next_prompt, self.guard)
             shown = shown_call(past.call)
             self.matches.append(
-                Match(past.session, past.turn, past.at, past.call.tool, shown, matched, past.outcome, int(corrected))
+                ReplayMatch(
+                    past.session, past.turn, past.at, past.call.tool, shown, matched, past.outcome, int(corrected)
+                )
             )
         elif past.outcome != "refused" and is_alternative(self.guard, past.call):
             self._note_occasion(past, 0)
@@ -55,7 +57,7 @@ class GuardRun:
             Occasion(self.guard.id, session, self.first_at[session], number) for session, number in self.firings.items()
         ]
 
-    def kept_matches(self) -> Sequence[Match]:
+    def kept_matches(self) -> Sequence[ReplayMatch]:
         """Return the newest firings."""
         return sorted(self.matches, key=lambda match: match.at, reverse=True)[:MAX_MATCHES]
 
@@ -88,7 +90,7 @@ class ProjectReplay:
         return Replay(guard.guard.id, at, self.calls, len(self.sessions), self.since, self.until, int(is_whole))
 
 
-def was_let_pass(match: Match, stated_at: str) -> bool:
+def was_let_pass(match: ReplayMatch, stated_at: str) -> bool:
     """Return whether a call ran after the user stated the rule, and the user did not object."""
     return match.outcome == "ran" and match.is_corrected == 0 and match.at > stated_at
 

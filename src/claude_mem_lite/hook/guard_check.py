@@ -34,7 +34,7 @@ class TookTooLong(BaseException):
     """Limit reached; not an Exception, so that no handler on the way catches it."""
 
 
-class Branches(guard_match.Branches):  # type: ignore[misc]
+class GitBranches(guard_match.Branches):  # type: ignore[misc]
     """Branches of folders, by the files of git."""
 
     def current(self, folder: str) -> str:
@@ -42,7 +42,7 @@ class Branches(guard_match.Branches):  # type: ignore[misc]
         return branch
 
 
-class Call:
+class HookCall:
     """Call in a form that all agents share."""
 
     def __init__(self, members: Members) -> None:
@@ -57,7 +57,7 @@ class Call:
 def check(home: bytes, name: str, agent: str, payload: bytes, data: bytes, began: float) -> None:
     """Print the strictest answer of the guards that match a call, and note every guard that fired or failed."""
     given = guard_json.members(guard_json.parse(payload.decode("utf-8", "replace")))
-    call = limited(lambda: Call(given))
+    call = limited(lambda: HookCall(given))
     if call is None:
         guard.note_failure(home, name, "", "slow")
         return
@@ -83,7 +83,7 @@ def check(home: bytes, name: str, agent: str, payload: bytes, data: bytes, began
             note_fired(home, agent, call.members, decision, members, began)
 
 
-def matching(home: bytes, name: str, call: Call, line: bytes) -> Members:
+def matching(home: bytes, name: str, call: HookCall, line: bytes) -> Members:
     """Return a guard that matches a call; no members if it does not match, or fails."""
     number = ""
     try:
@@ -99,10 +99,10 @@ def matching(home: bytes, name: str, call: Call, line: bytes) -> Members:
     return members if matched else {}
 
 
-def matches(rule: Members, call: Call) -> bool:
+def matches(rule: Members, call: HookCall) -> bool:
     """Return whether a rule matches a call."""
     if "commands" in rule:
-        return bool(call.commands and guard_match.matched_command(rule, call.commands, Branches()))
+        return bool(call.commands and guard_match.matched_command(rule, call.commands, GitBranches()))
     return any(guard_match.matched_edit(rule, path, texts, call.root) for path, texts in call.edits)
 
 

@@ -181,7 +181,7 @@ class _Line:
 
     def run(self, script: str, depth: int, *, is_linked: bool = False) -> None:
         if depth <= MAX_DEPTH and not self.is_full:
-            _Reader(self, script, depth, is_linked).read()
+            _ScriptReader(self, script, depth, is_linked).read()
 
     def add(self, words: Words, depth: int, document: str = "", *, is_linked: bool = False) -> None:
         """Add a simple command and what it runs; `document` is the text on its standard input, if it is in the line."""
@@ -254,7 +254,7 @@ class _Line:
                 self.add(words[start:at], depth + 1)
 
 
-class _Reader:
+class _ScriptReader:
     """Reader of one script: splits it into words and simple commands."""
 
     def __init__(self, line: _Line, text: str, depth: int, is_linked: bool) -> None:
@@ -450,7 +450,7 @@ class _Reader:
         """Parse the substitutions in a document or in `${…}`; with quotes, those between `'` are plain text."""
         if self.depth >= MAX_DEPTH or ("$(" not in text and "`" not in text):
             return
-        _Reader(self.line, text, self.depth + 1, True)._double_quoted("", has_quotes=has_quotes)
+        _ScriptReader(self.line, text, self.depth + 1, True)._double_quoted("", has_quotes=has_quotes)
 
     # Separators, redirections and documents.
 

@@ -47,7 +47,7 @@ class StoredGuard:
 
 
 @frozen
-class Match:
+class ReplayMatch:
     """Past call that a guard would have fired on."""
 
     session: str
@@ -219,7 +219,9 @@ def drop_replay(db: sqlite3.Connection, guard: str) -> None:
     db.execute("delete from guard_sessions where guard = :guard and source = 'replay'", {"guard": guard})
 
 
-def put_replay(db: sqlite3.Connection, replay: Replay, matches: Sequence[Match], occasions: Sequence[Occasion]) -> None:
+def put_replay(
+    db: sqlite3.Connection, replay: Replay, matches: Sequence[ReplayMatch], occasions: Sequence[Occasion]
+) -> None:
     """Store the replay of a guard, replacing an earlier one."""
     drop_replay(db, replay.guard)
     db.execute(
@@ -246,14 +248,14 @@ def replay_of(db: sqlite3.Connection, guard: str) -> Replay | None:
     return Replay(**dict(row)) if row else None
 
 
-def matches_of(db: sqlite3.Connection, guard: str, limit: int) -> list[Match]:
+def matches_of(db: sqlite3.Connection, guard: str, limit: int) -> list[ReplayMatch]:
     """Return the past calls that a guard would have fired on, newest first."""
     rows = db.execute(
         """select session, turn, at, tool, text, matched, outcome, is_corrected from guard_matches
            where guard = :guard order by at desc, position limit :limit""",
         {"guard": guard, "limit": limit},
     )
-    return [Match(**dict(row)) for row in rows]
+    return [ReplayMatch(**dict(row)) for row in rows]
 
 
 def count_matches(db: sqlite3.Connection, guard: str) -> tuple[int, int]:

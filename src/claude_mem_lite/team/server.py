@@ -19,7 +19,7 @@ from claude_mem_lite.team.push import OutgoingEntry, PushResult, RejectedEntry
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.values import frozen
 
-__all__ = ["Greeting", "OutgoingEntry", "PushResult", "RejectedEntry", "Server", "TeamHit"]
+__all__ = ["Greeting", "OutgoingEntry", "PushResult", "RejectedEntry", "TeamHit", "TeamServer"]
 # Python has no time before the year 1, after 9999, or infinite; PostgreSQL has, and a client may send them.
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 _FUSION_RANK = 60
@@ -67,7 +67,7 @@ class TeamHit:
     score: float
 
 
-class Server(AbstractContextManager["Server"]):
+class TeamServer(AbstractContextManager["TeamServer"]):
     """Open connection of a member."""
 
     def __init__(self, connection: TimedConnection, *, has_vectors: bool) -> None:
@@ -75,7 +75,7 @@ class Server(AbstractContextManager["Server"]):
         self._has_vectors = has_vectors
 
     @classmethod
-    def connect(cls, address: Address, deadline: Deadline) -> "Server":
+    def connect(cls, address: Address, deadline: Deadline) -> "TeamServer":
         """Log in. All later calls have to end before the deadline."""
         connection = connect(address, deadline)
         try:

@@ -20,7 +20,7 @@ from claude_mem_lite.team.body import words_of_body
 from claude_mem_lite.team.entry import VERSION, Entry
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal
-from claude_mem_lite.team.server import Greeting, OutgoingEntry, Server
+from claude_mem_lite.team.server import Greeting, OutgoingEntry, TeamServer
 from claude_mem_lite.values import frozen
 
 MAX_ATTEMPTS_AS_CLONE = 2
@@ -79,7 +79,7 @@ def synchronise(local: Local, address: Address, settings: SyncSettings, deadline
     """Exchange entries with the server until nothing is left or the deadline is over. TeamError: nothing more can be
     done now; whatever was exchanged before stays."""
     counts = SyncCounts()
-    with Server.connect(address, deadline) as server:
+    with TeamServer.connect(address, deadline) as server:
         greeting = server.greeting()
         with local.read() as db:
             refuse_other_team(greeting, tables.device(db))
@@ -128,7 +128,7 @@ class _Round:
     """One synchronisation, step by step."""
 
     local: Local
-    server: Server
+    server: TeamServer
     settings: SyncSettings
     seal: Seal | None
     greeting: Greeting

@@ -89,7 +89,7 @@ class Label:
 
 
 @frozen
-class Rule:
+class AxisLine:
     """Thin line of an axis, horizontal or vertical."""
 
     x1: float
@@ -115,7 +115,7 @@ class Plot:
     lines: tuple[str, ...] = ()
     """Points of each unbroken line."""
     dots: tuple[Dot, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[AxisLine, ...] = ()
     labels: tuple[Label, ...] = ()
     legend: tuple[str, ...] = ()
 
@@ -243,8 +243,8 @@ def _middle(at: int, count: int) -> float:
     return round(x + width / 2, 2)
 
 
-def _rules(steps: Sequence[float]) -> tuple[Rule, ...]:
-    return tuple(Rule(_LEFT, y, WIDTH - _RIGHT, y) for y in (_y(step, steps[-1]) for step in steps))
+def _rules(steps: Sequence[float]) -> tuple[AxisLine, ...]:
+    return tuple(AxisLine(_LEFT, y, WIDTH - _RIGHT, y) for y in (_y(step, steps[-1]) for step in steps))
 
 
 def _scale(steps: Sequence[float], unit: Unit) -> list[Label]:

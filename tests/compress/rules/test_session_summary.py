@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 
 from claude_mem_lite.compress.compose.candidates import SentenceCandidate, plan_headings
-from claude_mem_lite.compress.compose.judge import KINDS, Judgement, Verdict
+from claude_mem_lite.compress.compose.judge import KINDS, Judgement, SentenceVerdict
 from claude_mem_lite.compress.compose.material import Material, best_title
 from claude_mem_lite.compress.compose.titles import Title
 from claude_mem_lite.compress.prose.drafts import prompt_text
@@ -410,7 +410,7 @@ def test_what_was_only_proposed_is_no_headline_of_a_session(closing: str) -> Non
 def test_an_item_of_a_list_needs_a_better_score_to_be_a_headline(kind: BlockKind, wanted: str) -> None:
     text = "The importer skips rows without a price"
     titles = ((Title(0, text, "whole"), 0.6),)
-    judgement = Judgement((Verdict(*[0.5] * 10),), 0.1, dict.fromkeys(KINDS, 0.0), titles)
+    judgement = Judgement((SentenceVerdict(*[0.5] * 10),), 0.1, dict.fromkeys(KINDS, 0.0), titles)
     given = Material([SentenceCandidate("s1", text, "closing", kind)], judgement, (), (), ())
     assert best_title(given)[0] == wanted
     assert best_title(given, without=(0,)) == ("", None)

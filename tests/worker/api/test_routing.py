@@ -10,8 +10,8 @@ import pytest
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from claude_mem_lite.errors import InvalidRequest
-from claude_mem_lite.worker.api.routing import Body, Call, From, Router
-from claude_mem_lite.worker.http.messages import HttpError, Request, Response, error_response
+from claude_mem_lite.worker.api.routing import Body, From, RoutedRequest, Router
+from claude_mem_lite.worker.http.messages import HttpError, HttpResponse, Request, error_response
 from claude_mem_lite.worker.services import Services
 from tests.support.app_client import AppClient
 
@@ -42,7 +42,7 @@ class Range:
     last: int
 
 
-def _range(call: Call, first: int = 0, last: int = 9) -> Range:
+def _range(call: RoutedRequest, first: int = 0, last: int = 9) -> Range:
     if first > last:
         raise InvalidRequest("is before first", "last")
     assert call.request.path == "/shop/range"
@@ -101,25 +101,25 @@ def values() -> dict[str, object]:
 
 
 @router.get("/call")
-def called(call: Call) -> str:
+def called(call: RoutedRequest) -> str:
     return f"{call.request.method} {call.query['a']}"
 
 
 @router.post("/empty")
-def empty() -> Response:
-    return Response(204)
+def empty() -> HttpResponse:
+    return HttpResponse(204)
 
 
 def client_of(routes: Router) -> AppClient:
     """Return a client of routes that need no services."""
 
-    def respond(request: Request) -> Response:
+    def respond(request: Request) -> HttpResponse:
         try:
             return routes.respond(request, cast(Services, None), lambda: None)
         except HttpError as error:
             return error_response(error.status, "http", str(error))
         except InvalidRequest as error:
-            return Response(422, json.dumps(str(error)).encode())
+            return HttpResponse(422, json.dumps(str(error)).encode())
 
     return AppClient(respond)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from claude_mem_lite.worker.http.messages import (
     MAX_HEAD_BYTES,
     HttpError,
+    HttpResponse,
     Request,
-    Response,
     error_response,
     take_request,
 )
@@ -75,10 +75,10 @@ def test_any_bytes_are_a_request_refused_or_wait_for_more(received: bytes) -> No
 
 
 def test_responses_have_their_length() -> None:
-    assert Response(body=b"{}").encode() == (
+    assert HttpResponse(body=b"{}").encode() == (
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: application/json\r\n\r\n{}"
     )
-    assert Response(204).encode(is_last=True) == b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
+    assert HttpResponse(204).encode(is_last=True) == b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 
 
 def test_errors_have_one_format() -> None:

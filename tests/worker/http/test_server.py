@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from claude_mem_lite.worker.http.messages import Request, Response
+from claude_mem_lite.worker.http.messages import HttpResponse, Request
 from claude_mem_lite.worker.http.server import Server
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Echo:
             raise ValueError("no lane")
         return "" if request.path.startswith("/here") else "slow" if request.path == "/wait" else "quick"
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, request: Request) -> HttpResponse:
         self.seen.append(request.path)
         if request.path == "/wait":
             self.waiting.release()
@@ -47,8 +47,8 @@ class Echo:
         if request.path.endswith("/broken"):
             raise ValueError("broken")
         if request.path == "/thread":
-            return Response(body=threading.current_thread().name.encode())
-        return Response(body=request.body or b"none")
+            return HttpResponse(body=threading.current_thread().name.encode())
+        return HttpResponse(body=request.body or b"none")
 
 
 class Unregistrable(socket.socket):
@@ -150,7 +150,7 @@ def test_requests_follow_each_other_on_one_connection(running: Running) -> None:
 
 
 def test_requests_sent_at_once_are_answered_in_order(running: Running) -> None:
-    expected = b"".join(Response(body=body).encode() for body in (b"one", b"two", b"three"))
+    expected = b"".join(HttpResponse(body=body).encode() for body in (b"one", b"two", b"three"))
     with running.connect() as connection:
         connection.sendall(_post("/echo", b"one") + _post("/here", b"two") + _post("/echo", b"three"))
         assert _received(connection, len(expected)) == expected

@@ -56,7 +56,7 @@ WEIGHTS = Path(__file__).parent / "judge.npz"
 
 
 @frozen
-class Verdict:
+class SentenceVerdict:
     """Probabilities of the roles of one sentence."""
 
     carries: float
@@ -82,7 +82,7 @@ class Verdict:
 class Judgement:
     """One turn, judged."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[SentenceVerdict, ...]
     """Verdicts in the order of the candidates."""
     worth: float
     """The probability that a memory of the turn helps an agent."""
@@ -118,7 +118,7 @@ class Judge:
         worth = self.worth.scores([()], [worth_numbers(scores, candidates, facts)])
         kinds = self.kind.scores([kind_ngrams(title, best, facts)], [kind_numbers(scores, title, best, facts)])
         return Judgement(
-            tuple(Verdict(*map(float, row)) for row in scores),
+            tuple(SentenceVerdict(*map(float, row)) for row in scores),
             float(worth[0, 0]),
             dict(zip(KINDS, map(float, kinds[0]), strict=True)),
             graded,

@@ -11,7 +11,7 @@ from claude_mem_lite.compress.compose import headline
 from claude_mem_lite.compress.compose.candidates import MAX_COMMITS, SentenceCandidate, candidates_of, plan_headings
 from claude_mem_lite.compress.compose.facts import facts_of
 from claude_mem_lite.compress.compose.headline import keep_case, lower_case_names
-from claude_mem_lite.compress.compose.judge import NOTHING, ROUTINE_TYPES, Judge, Judgement, Verdict
+from claude_mem_lite.compress.compose.judge import NOTHING, ROUTINE_TYPES, Judge, Judgement, SentenceVerdict
 from claude_mem_lite.compress.compose.next_steps import in_the_past, split_done_and_denied, step_of
 from claude_mem_lite.compress.compose.titles import Title
 from claude_mem_lite.compress.prose.markdown import capital
@@ -67,7 +67,7 @@ class Judged:
     """A candidate with its verdict."""
 
     sentence: SentenceCandidate
-    verdict: Verdict
+    verdict: SentenceVerdict
 
     @property
     def text(self) -> str:

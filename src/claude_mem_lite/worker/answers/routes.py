@@ -9,13 +9,13 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.event_names import agent_of, is_spool_name, new_name
 from claude_mem_lite.store import guards
 from claude_mem_lite.worker.answers import reply, session_start
-from claude_mem_lite.worker.http.messages import HttpError, Request, Response
+from claude_mem_lite.worker.http.messages import HttpError, HttpResponse, Request
 from claude_mem_lite.worker.services import Services
 
 _SOON_S = 0.05
 _PATH = "/hook/"
 _PRINTED = "printed"
-_NO_CONTENT = Response(204)
+_NO_CONTENT = HttpResponse(204)
 _ANSWERED = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 # Separate threads: the start of a session must not wait for two hundred searches, nor a prompt for starting sessions.
 HOOK_LANES = {"starts": 8, "hooks": 8}
@@ -39,7 +39,7 @@ class HookRoutes:
         event = _event_of(request)
         return "starts" if event == "SessionStart" else "hooks" if event in _ANSWERED else ""
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, request: Request) -> HttpResponse:
         """Return the answer to a hook."""
         if request.method != "POST":
             raise HttpError(405)
@@ -57,7 +57,7 @@ class HookRoutes:
         if told := services.notices.note_printed(name):
             services.writes.execute_write(partial(_mark_announced, told), later=True)
 
-    def _respond_to_event(self, request: Request, name: str) -> Response:
+    def _respond_to_event(self, request: Request, name: str) -> HttpResponse:
         """Answer an event from the spool, or from the body when the hook could write no file."""
         services, event = self._services, _event_of(request)
         if request.body:
@@ -71,8 +71,8 @@ class HookRoutes:
         finally:
             self._wake_soon()
         if answer == session_start.NOT_IN_TIME:
-            return Response(503)
-        return Response(body=answer) if answer else _NO_CONTENT
+            return HttpResponse(503)
+        return HttpResponse(body=answer) if answer else _NO_CONTENT
 
     def _answer(self, event: str, name: str, body: bytes) -> bytes | None:
         if event == "SessionStart":

@@ -32,7 +32,7 @@ from claude_mem_lite.worker.answers import agent_query
 from claude_mem_lite.worker.answers.reply import mark_printed, record
 from claude_mem_lite.worker.api import agent_gate
 from claude_mem_lite.worker.api.memories import Files, Tags, related, require_words, shown
-from claude_mem_lite.worker.api.routing import Body, Call, From, Router, Running, require_settings, wait
+from claude_mem_lite.worker.api.routing import Body, From, RoutedRequest, Router, Running, require_settings, wait
 from claude_mem_lite.worker.commands import BY_AGENT, memory_named
 from claude_mem_lite.worker.services import Services
 
@@ -40,7 +40,7 @@ MAX_SAVED_LENGTH = 2_000
 router = Router(prefix="/api/ask")
 
 
-def _is_control(call: Call) -> bool:
+def _is_control(call: RoutedRequest) -> bool:
     return agent_gate.is_control(call.request, call.services)
 
 

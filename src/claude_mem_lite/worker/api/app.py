@@ -15,7 +15,7 @@ from claude_mem_lite.errors import (
     WorkerEnded,
 )
 from claude_mem_lite.worker.answers.routes import HOOK_LANES, HookRoutes
-from claude_mem_lite.worker.http.messages import HttpError, Request, Response, error_response
+from claude_mem_lite.worker.http.messages import HttpError, HttpResponse, Request, error_response
 from claude_mem_lite.worker.services import Services
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ class App:
         """Return the lane of a request; '' if the answer takes no time."""
         return self._hooks.lane_of(request) if self._hooks.has(request) else _API
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, request: Request) -> HttpResponse:
         """Return the response to a request, whatever goes wrong."""
         try:
             if self._hooks.has(request):
@@ -82,7 +82,7 @@ class App:
 
         return make_router()
 
-    def _broken(self, error: Exception) -> Response:
+    def _broken(self, error: Exception) -> HttpResponse:
         shutdown = self._services.shutdown
         # A database that was removed cannot be opened; whoever watches the log has seen damage, and had the loop end.
         is_removed = isinstance(error, sqlite3.Error) and not shutdown.has_files()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from claude_mem_lite.experiment.arms import CONTROL, TREATED
-from claude_mem_lite.experiment.comparison import Observation, compare, secondary_level
+from claude_mem_lite.experiment.comparison import MeasuredOutcome, compare, secondary_level
 from claude_mem_lite.experiment.wealth import Scale
 from claude_mem_lite.responses.experiment import ComparedOutcome, Experiment
 from claude_mem_lite.store.experiment import arms, outcomes
@@ -45,7 +45,9 @@ def experiment(services: Running, chosen: RequestProject) -> Experiment:
 def _compared(name: str, scale: Scale, found: Sequence[ArmOutcome]) -> ComparedOutcome:
     level = LEVEL if name == PRIMARY else secondary_level(LEVEL, len(SCALES) - 1)
     known = [(each, value) for each in found if (value := getattr(each.outcome, name)) is not None]
-    result = compare([Observation(value, each.arm == CONTROL, each.share) for each, value in known], scale, level=level)
+    result = compare(
+        [MeasuredOutcome(value, each.arm == CONTROL, each.share) for each, value in known], scale, level=level
+    )
     return ComparedOutcome(
         name=name,
         is_primary=name == PRIMARY,

@@ -87,7 +87,7 @@ class Add(Body):
     """None keeps the mode of a guard with the same rule, and is `auto` for a new one."""
 
 
-class Change(Body):
+class GuardEdit(Body):
     """Change of one guard, by its id or the beginning of its id."""
 
     model_config = ConfigDict(extra="forbid")
@@ -156,7 +156,7 @@ def guard_add(wanted: Add, services: Running) -> GuardChange:
 
 
 @router.post("/guards/change")
-def guard_change(wanted: Change, services: Running) -> GuardChange:
+def guard_change(wanted: GuardEdit, services: Running) -> GuardChange:
     """Accept, dismiss, pause, resume or remove a guard, or say that its last firing was wrong."""
     command = _COMMANDS[wanted.change]
     with closing(services.readers.open()) as db:
@@ -264,7 +264,7 @@ def _occasions(db: sqlite3.Connection, row: StoredGuard) -> tuple[GuardSession, 
     return (*before, *(GuardSession(one.session, one.at, one.violations, True) for one in after))
 
 
-def _match(row: StoredGuard, match: guards.Match) -> GuardMatch:
+def _match(row: StoredGuard, match: guards.ReplayMatch) -> GuardMatch:
     passed = was_let_pass(match, row.created_at)
     return response_from(GuardMatch, match, is_after=match.at > row.created_at, was_let_pass=passed)
 

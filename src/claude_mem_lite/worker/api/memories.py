@@ -98,7 +98,7 @@ class Forget(Body):
     project: str | None = None
 
 
-class Change(Body):
+class MemoryEdit(Body):
     """Changes of a memory; a field that is not named stays as it is."""
 
     model_config = ConfigDict(extra="forbid")
@@ -185,7 +185,7 @@ def _refuse_for_excluded(services: Services, command: JsonObject, wanted: Rememb
 
 
 @router.patch("/memories/{id_}")
-def change(id_: str, wanted: Change, services: Running) -> MemoryRecord:
+def change(id_: str, wanted: MemoryEdit, services: Running) -> MemoryRecord:
     """Change a memory and return it as it is now."""
     for value in (wanted.title, wanted.text):
         if value is not None and is_all_private(value):
@@ -212,7 +212,7 @@ def forget(id_: str, services: Running) -> ForgottenMemories:
     return forget_all(Forget(ids=[id_]), services)
 
 
-def _asked(wanted: Change, successor: str) -> list[JsonObject]:
+def _asked(wanted: MemoryEdit, successor: str) -> list[JsonObject]:
     """Return the commands of a change, in order."""
     body = wanted.model_dump()
     asked: list[JsonObject] = []

@@ -1,8 +1,8 @@
 """Conversion of requests to typed arguments, and of results of handlers to JSON.
 
-Each module of the API has a `Router`. A handler's parameter is the `Call`, the result of the function of a `From`, a
-`Body`, text of the path, or else a value of the query; a tuple takes all values of its name. Handlers read with their
-own connections and write through the job thread.
+Each module of the API has a `Router`. A handler's parameter is the `RoutedRequest`, the result of the function of a
+`From`, a `Body`, text of the path, or else a value of the query; a tuple takes all values of its name. Handlers read
+with their own connections and write through the job thread.
 """
 
 import inspect
@@ -21,7 +21,7 @@ from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError
 from claude_mem_lite.responses.encoding import to_json
 from claude_mem_lite.values import frozen
 from claude_mem_lite.worker.api.agent_gate import refuse_control
-from claude_mem_lite.worker.http.messages import HttpError, Request, Response
+from claude_mem_lite.worker.http.messages import HttpError, HttpResponse, Request
 from claude_mem_lite.worker.services import Services
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
@@ -47,7 +47,7 @@ class Body(BaseModel):
 
 
 @frozen
-class Call:
+class RoutedRequest:
     """Request that was matched with a route: values of path and query, and the worker that answers."""
 
     request: Request
@@ -104,7 +104,7 @@ class Router:
 
         return add
 
-    def respond(self, request: Request, services: Services, stop: Callable[[], None]) -> Response:
+    def respond(self, request: Request, services: Services, stop: Callable[[], None]) -> HttpResponse:
         """Return the response of the first route that matches. HttpError if none does."""
         parts, is_path_known = tuple(request.path.split("/")), False
         for route in self.routes:
@@ -116,13 +116,13 @@ class Router:
                 continue
             refuse_control(request, services)
             query = parse_qs(request.query, keep_blank_values=True)
-            call = Call(request, services, stop, values, query)
+            call = RoutedRequest(request, services, stop, values, query)
             return _response(route.handler(**_arguments(route.handler, call, {})))
         raise HttpError(405 if is_path_known else 404)
 
 
 def _arguments(
-    function: Callable[..., object], call: Call, provided: dict[Callable[..., object], object]
+    function: Callable[..., object], call: RoutedRequest, provided: dict[Callable[..., object], object]
 ) -> Mapping[str, object]:
     """Return the arguments of a function from a call; missing ones are left to the defaults."""
     found: dict[str, object] = {}
@@ -132,7 +132,7 @@ def _arguments(
             if source.function not in provided:
                 provided[source.function] = source.function(**_arguments(source.function, call, provided))
             found[name] = provided[source.function]
-        elif annotation is Call:
+        elif annotation is RoutedRequest:
             found[name] = call
         elif name in call.path_values:
             found[name] = call.path_values[name]
@@ -197,19 +197,19 @@ def _unreadable() -> HttpError:
     return HttpError(400, "There was an error parsing the body")
 
 
-def _response(returned: object) -> Response:
-    if isinstance(returned, Response):
+def _response(returned: object) -> HttpResponse:
+    if isinstance(returned, HttpResponse):
         return returned
-    return Response(body=json_bytes(to_json(returned), inf_nan_mode="null"))
+    return HttpResponse(body=json_bytes(to_json(returned), inf_nan_mode="null"))
 
 
-def _running(call: Call) -> Services:
+def _running(call: RoutedRequest) -> Services:
     """Return the services, and note the request as activity."""
     call.services.activity.note_request()
     return call.services
 
 
-def _watched(call: Call) -> Services:
+def _watched(call: RoutedRequest) -> Services:
     call.services.activity.note_watching()
     return call.services
 

@@ -26,7 +26,7 @@ from claude_mem_lite.responses.status import (
     SummarizedSession,
 )
 from claude_mem_lite.store import lesson_candidates, memories, model_calls, rebuilds, receipts, sessions, statistics
-from claude_mem_lite.worker.api.routing import CONFIG_LOOK_S, Body, Call, Limit, Router, Running, wait
+from claude_mem_lite.worker.api.routing import CONFIG_LOOK_S, Body, Limit, RoutedRequest, Router, Running, wait
 from claude_mem_lite.worker.models import spend_caps
 from claude_mem_lite.worker.services import Services
 
@@ -161,7 +161,7 @@ def summarize(wanted: Summarize, services: Running) -> SummarizedSession:
 
 
 @router.post("/stop")
-def stop(call: Call) -> Stopping:
+def stop(call: RoutedRequest) -> Stopping:
     """End the worker once the requests under way are answered."""
     call.stop()
     return Stopping()

@@ -27,7 +27,7 @@ from claude_mem_lite.values import frozen
 from claude_mem_lite.worker import background
 from claude_mem_lite.worker.api.request_project import choose_project
 from claude_mem_lite.worker.api.routing import Body, Router, Running, wait
-from claude_mem_lite.worker.http.messages import Response
+from claude_mem_lite.worker.http.messages import HttpResponse
 
 PAGE_BYTES = 1024 * 1024
 _BACKUP_WAIT_S = 60.0
@@ -66,7 +66,7 @@ def export(
     cwd: str = "",
     all_projects: bool = True,
     project: str = "",
-) -> Response:
+) -> HttpResponse:
     """Return one page of memories in the order of storing. `next` is the `after` of the next page."""
     chosen = choose_project(services, cwd, all_projects and not cwd, project).id
     found: list[str] = []
@@ -80,7 +80,7 @@ def export(
             found.append(json.dumps(to_object(memory)))
             size, last = size + len(found[-1]), seq
     page = json.dumps({"total": total, "next": last if more else None})
-    return Response(body=f'{{"memories": [{", ".join(found)}], {page[1:]}'.encode())
+    return HttpResponse(body=f'{{"memories": [{", ".join(found)}], {page[1:]}'.encode())
 
 
 @router.post("/import/memories/start")

@@ -45,7 +45,7 @@ class Request:
 
 
 @frozen
-class Response:
+class HttpResponse:
     """Status and body; the body is JSON unless said otherwise."""
 
     status: int = 200
@@ -62,10 +62,10 @@ class Response:
         return f"{head}\r\n".encode() + self.body
 
 
-def error_response(status: int, code: str, message: str, next_step: str = "") -> Response:
+def error_response(status: int, code: str, message: str, next_step: str = "") -> HttpResponse:
     """Return a response in the one format of errors."""
     error = {"code": code, "message": message, "next_step": next_step}
-    return Response(status, json.dumps({"error": error}).encode())
+    return HttpResponse(status, json.dumps({"error": error}).encode())
 
 
 def take_request(received: bytearray) -> Request | None:

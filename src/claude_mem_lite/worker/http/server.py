@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from claude_mem_lite.deadline import Deadline
-from claude_mem_lite.worker.http.messages import HttpError, Request, Response, error_response, take_request
+from claude_mem_lite.worker.http.messages import HttpError, HttpResponse, Request, error_response, take_request
 
 _TICK_S = 1.0
 _READ_BYTES = 256 * 1024
@@ -35,7 +35,7 @@ class Application(Protocol):
     def lane_of(self, request: Request) -> str:
         """Return the lane of a request: its group of threads; '' to answer in the thread that reads."""
 
-    def respond(self, request: Request) -> Response:
+    def respond(self, request: Request) -> HttpResponse:
         """Return the response to a request. Never raises."""
 
 
@@ -244,7 +244,7 @@ class Server:
         finally:
             self._wake()
 
-    def _send(self, connection: _Connection, response: Response, *, is_last: bool) -> None:
+    def _send(self, connection: _Connection, response: HttpResponse, *, is_last: bool) -> None:
         """Send a response as far as that takes no time; the reading thread sends the rest."""
         connection.unsent, connection.is_last = memoryview(response.encode(is_last=is_last)), is_last
         connection.active_at = self._clock()

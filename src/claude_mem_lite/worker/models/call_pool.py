@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 @frozen
-class Call:
+class ModelCall:
     """Call under way. `note` gets the result in the job thread, unless the call was released."""
 
     id: int
@@ -43,7 +43,7 @@ class Call:
 
 @frozen
 class _ReceivedAnswer:
-    call: Call
+    call: ModelCall
     result: Result
     ms: float
 
@@ -55,11 +55,11 @@ class CallPool:
         self._db = memory_db
         self._clock = clock
         self._wake = wake
-        self._under_way: dict[int, Call] = {}
+        self._under_way: dict[int, ModelCall] = {}
         self._came: deque[_ReceivedAnswer] = deque()
         self._arrival = threading.Event()
 
-    def under_way(self) -> list[Call]:
+    def under_way(self) -> list[ModelCall]:
         return list(self._under_way.values())
 
     def start(
@@ -80,12 +80,12 @@ class CallPool:
         now, size = self._clock(), estimate_tokens(sent)
         with atomic(self._db):
             number = model_calls.begin(self._db, turn, session, made_by, purpose, max_usage, now, estimated_in=size)
-        call = Call(number, turn, session, made_by, purpose, now, timeout_s + _GRACE_S, note)
+        call = ModelCall(number, turn, session, made_by, purpose, now, timeout_s + _GRACE_S, note)
         self._under_way[number] = call
         # Daemon: a worker that ends does not wait for a model that hangs.
         threading.Thread(target=self._ask, args=(call, ask), name=f"model-{number}", daemon=True).start()
 
-    def release(self, call: Call) -> None:
+    def release(self, call: ModelCall) -> None:
         """Ignore the answer of a call; its usage still counts."""
         self._under_way.pop(call.id, None)
 
@@ -121,7 +121,7 @@ class CallPool:
         with atomic(self._db):
             model_calls.lose_open(self._db)
 
-    def _ask(self, call: Call, ask: Callable[[], TurnAnswer]) -> None:
+    def _ask(self, call: ModelCall, ask: Callable[[], TurnAnswer]) -> None:
         started = time.monotonic()
         result: Result
         try:

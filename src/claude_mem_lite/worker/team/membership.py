@@ -30,7 +30,7 @@ from claude_mem_lite.team.connection import TimedConnection, administration
 from claude_mem_lite.team.entry import project_key
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import Seal, load_seal, make_key, read_key, save_key
-from claude_mem_lite.team.server import Greeting, Server
+from claude_mem_lite.team.server import Greeting, TeamServer
 from claude_mem_lite.team.sync import open_seal, refuse_other_team
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
@@ -102,7 +102,7 @@ def all_members(services: Services, *, url: str, deadline: Deadline) -> TeamMemb
 def join(services: Services, url: str, *, deadline: Deadline) -> None:
     """Log in with an invitation, keep its address, and give this home a device id. Shares nothing."""
     address = parse_address(url)
-    with Server.connect(address, deadline) as server:
+    with TeamServer.connect(address, deadline) as server:
         greeting = server.greeting()
     with closing(services.readers.open()) as db:
         present = tables.device(db)
@@ -161,7 +161,7 @@ def _clear(services: Services) -> int:
 
 def _purge(services: Services, device: str, deadline: Deadline) -> int:
     try:
-        with Server.connect(address_of(services), deadline) as server:
+        with TeamServer.connect(address_of(services), deadline) as server:
             return server.remove_device(device)
     except TeamError as error:
         raise MemoryLiteError(
@@ -178,11 +178,11 @@ def received_ids(db: sqlite3.Connection, key: str | None = None) -> list[str]:
 
 def greet(services: Services, deadline: Deadline) -> Greeting:
     """Log in to the server and return the state of the team."""
-    with Server.connect(address_of(services), deadline) as server:
+    with TeamServer.connect(address_of(services), deadline) as server:
         return greeting_of(services, server)
 
 
-def greeting_of(services: Services, server: Server) -> Greeting:
+def greeting_of(services: Services, server: TeamServer) -> Greeting:
     """Return the state of the team. TeamError `other_team`: the server is not that of this home's team."""
     greeting = server.greeting()
     with closing(services.readers.open()) as db:

@@ -30,7 +30,7 @@ from claude_mem_lite.team.body import memory_of, read_body
 from claude_mem_lite.team.entry import Entry, is_name
 from claude_mem_lite.team.reasons import TeamError
 from claude_mem_lite.team.seal import load_seal
-from claude_mem_lite.team.server import Server, TeamHit
+from claude_mem_lite.team.server import TeamHit, TeamServer
 from claude_mem_lite.team.sync import open_seal
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker.services import Services
@@ -151,7 +151,7 @@ def choice(services: Services, memory_id: str) -> TeamChoice:
 
 def repair(services: Services, *, deadline: Deadline) -> TeamRepaired:
     """Send parked entries again, fetch damaged ones again, and try to apply all received ones that are parked."""
-    with Server.connect(address_of(services), deadline) as server:
+    with TeamServer.connect(address_of(services), deadline) as server:
         seal = open_seal(greeting_of(services, server), lambda: load_seal(services.home.team_key))
         with closing(services.readers.open()) as db:
             damaged = [entry for entry, reason in replica.parked(db) if reason == "bad_hash"]
@@ -174,7 +174,7 @@ def search(services: Services, query: str, limit: int, *, deadline: Deadline) ->
     address = address_of(services)
     if load_seal(services.home.team_key) is not None:
         return TeamHits(_received_hits(services, query, limit), is_sealed=True)
-    with Server.connect(address, deadline) as server:
+    with TeamServer.connect(address, deadline) as server:
         greeting = greeting_of(services, server)
         open_seal(greeting, lambda: None)
         vector = services.team.vector_of(query) if greeting.has_vectors else None
@@ -227,7 +227,7 @@ def _shared(services: Services, shared: Share, *, is_shared: bool, marked: int =
     return TeamShared(shared.project, name, shared.remote, is_shared, shared.handoffs, marked)
 
 
-def _fetch_again(server: Server, entry: Entry) -> Entry | None:
+def _fetch_again(server: TeamServer, entry: Entry) -> Entry | None:
     found = server.fetch(entry.project, entry.device, entry.seq - 1, 1)
     return found[0] if found and found[0].seq == entry.seq else None
 

@@ -15,7 +15,7 @@ from claude_mem_lite.team import outbox, replica
 from claude_mem_lite.team.entry import Entry
 from claude_mem_lite.team.reasons import TeamError, next_step_of
 from claude_mem_lite.team.seal import Seal, load_seal
-from claude_mem_lite.team.server import Server
+from claude_mem_lite.team.server import TeamServer
 from claude_mem_lite.team.sync import open_seal
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.values import frozen
@@ -76,7 +76,7 @@ def _log_in(services: Services, deadline: Deadline) -> _Login:
     """Log in, and check the key of a sealed team."""
     is_reached = is_sealed = False
     try:
-        with Server.connect(address_of(services), deadline) as server:
+        with TeamServer.connect(address_of(services), deadline) as server:
             greeting = greeting_of(services, server)
             is_reached, is_sealed = True, greeting.is_sealed
             seal = open_seal(greeting, lambda: load_seal(services.home.team_key))
