@@ -102,8 +102,8 @@ class _Rivals:
             if value.text in item.line.lower() and (found := self._rivals_of(own, value)):
                 rivals, agreeing = found
                 holding = [one for one in rivals if not self._is_outdated(one, [own, *agreeing, *rivals])]
-                told = tuple(one.assertion for one in holding)
-                return _ContestedLine(selection, item, own.assertion, told, self._is_outdated(own, rivals))
+                left = tuple(one.assertion for one in holding)
+                return _ContestedLine(selection, item, own.assertion, left, self._is_outdated(own, rivals))
         return None
 
     def _stated_by(self, item: Item, text: str) -> _Stated | None:

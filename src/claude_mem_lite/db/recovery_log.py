@@ -35,7 +35,7 @@ class Recovery:
     failed: bool = False
     """True if a requested restore was not done."""
     replayed: int = 0
-    told: bool = False
+    shown: bool = False
 
     @property
     def was_asked_for(self) -> bool:
@@ -72,7 +72,7 @@ def from_object(fields: JsonObject) -> Recovery:
         undo=text(fields.get("undo")),
         failed=fields.get("failed") is True,
         replayed=replayed if isinstance(replayed, int) else 0,
-        told=fields.get("told") is True,
+        shown=fields.get("shown") is True,
     )
 
 
@@ -91,11 +91,11 @@ def note_replayed(home: Home, ids: Sequence[str], events: int) -> None:
 
 def not_shown(home: Home) -> list[Recovery]:
     """Return the recoveries that no session has shown to the user."""
-    return [recovery for recovery in all_of(home) if not recovery.told]
+    return [recovery for recovery in all_of(home) if not recovery.shown]
 
 
 def mark_shown(home: Home, ids: Sequence[str]) -> None:
-    _write(home, [replace(recovery, told=recovery.told or recovery.id in ids) for recovery in _recorded(home)])
+    _write(home, [replace(recovery, shown=recovery.shown or recovery.id in ids) for recovery in _recorded(home)])
 
 
 def latest(home: Home, now: datetime) -> Recovery | None:

@@ -284,17 +284,17 @@ def make_private(place: bytes) -> None:
 
 def tell(home: bytes, event: str, label: str, name: str, body: bytes, may_start: bool, waits_s: float) -> bool:
     """Notify the worker, and start one if none listens; return whether an answer came (or none was needed) in time."""
-    deadline = time.monotonic() + (max(waits_s, UNKEPT_WITHIN_S) if body else waits_s)
+    deadline_s = time.monotonic() + (max(waits_s, UNKEPT_WITHIN_S) if body else waits_s)
     coming = False
     while True:
         try:
-            ask(home, label, name, body, deadline, waits_s > 0)
+            ask(home, label, name, body, deadline_s, waits_s > 0)
             return True
         except (BlockingIOError, TimeoutError):
             return False
         except OSError:
             coming = coming or (may_start and start(home, name))
-        if event != "SessionStart" or not coming or time.monotonic() + STARTED_RETRY_S >= deadline:
+        if event != "SessionStart" or not coming or time.monotonic() + STARTED_RETRY_S >= deadline_s:
             return False
         time.sleep(STARTED_RETRY_S)
 
@@ -316,17 +316,17 @@ def notice(home: bytes) -> str:
     return sentence
 
 
-def ask(home: bytes, label: str, name: str, body: bytes, deadline: float, wanted: bool) -> None:
+def ask(home: bytes, label: str, name: str, body: bytes, deadline_s: float, wanted: bool) -> None:
     """Send one request; print the answer if wanted, and confirm the print.
 
     OSError: no worker. BlockingIOError or TimeoutError: a busy worker."""
-    connection = connect(home, deadline)
-    connection.settimeout(max(deadline - time.monotonic(), 0))
+    connection = connect(home, deadline_s)
+    connection.settimeout(max(deadline_s - time.monotonic(), 0))
     connection.sendall(request(label, name, body))
     if not wanted and not body:
         return
     # The arrival of the only copy must be confirmed: a server may drop a request whose sender is gone.
-    answer = receive(connection, deadline)
+    answer = receive(connection, deadline_s)
     if wanted and answer and print_all(answer) and name:
         try:
             connection.settimeout(0)
@@ -335,8 +335,8 @@ def ask(home: bytes, label: str, name: str, body: bytes, deadline: float, wanted
             pass
 
 
-def connect(home: bytes, deadline: float) -> "_socket.socket":
-    """Return a connection to the worker; wait up to `deadline` for a place in its queue."""
+def connect(home: bytes, deadline_s: float) -> "_socket.socket":
+    """Return a connection to the worker; wait up to `deadline_s` for a place in its queue."""
     import _socket  # late: guards connect to nobody, and it takes 5 % of their time
 
     posix.chdir(home)  # a socket's path has room for some 104 bytes only
@@ -347,7 +347,7 @@ def connect(home: bytes, deadline: float) -> "_socket.socket":
             connection.connect(b"worker.sock")
             return connection
         except BlockingIOError:
-            if time.monotonic() + RETRY_S >= deadline:
+            if time.monotonic() + RETRY_S >= deadline_s:
                 raise
             time.sleep(RETRY_S)
 
@@ -359,7 +359,7 @@ def request(path: str, name: str, body: bytes) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def receive(connection: "_socket.socket", deadline: float) -> bytes:
+def receive(connection: "_socket.socket", deadline_s: float) -> bytes:
     """Return the whole body of a 200, else nothing. TimeoutError: too late, a 503 of a worker that cannot answer in
     time, or a response that ends early."""
     data = b""
@@ -369,7 +369,7 @@ def receive(connection: "_socket.socket", deadline: float) -> bytes:
             raise TimeoutError
         if end and len(body) >= (length := length_of_200(head)):
             return body[:length]
-        left = deadline - time.monotonic()
+        left = deadline_s - time.monotonic()
         if left <= 0:
             raise TimeoutError
         connection.settimeout(left)

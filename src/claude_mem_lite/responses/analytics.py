@@ -139,7 +139,7 @@ class Stats(Response):
     sources: tuple[SourceUse, ...] = ()
     silent: SilentItems = SilentItems()
     model: ModelUse = ModelUse()
-    retold: ContextSavings = ContextSavings()
+    savings: ContextSavings = ContextSavings()
     guards: GuardUse = GuardUse()
 
 
@@ -159,7 +159,7 @@ class Day(Response):
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float = 0.0
-    retold: ContextSavings = ContextSavings()
+    savings: ContextSavings = ContextSavings()
 
 
 @response

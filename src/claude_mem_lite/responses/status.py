@@ -182,7 +182,7 @@ class ShownRecovery(Response):
     undo: str = ""
     failed: bool = False
     replayed: int = 0
-    told: bool = False
+    shown: bool = False
     sentence: str = ""
 
 

@@ -153,7 +153,7 @@ def by_day(db: sqlite3.Connection, since: datetime, project: str = "") -> dict[s
         for row in db.execute(question, values):
             days.setdefault(row["day"], {}).update(dict(row))
     for date, savings in context_savings_by_day(db, since, project or None).items():
-        days.setdefault(date, {"day": date})["retold"] = savings
+        days.setdefault(date, {"day": date})["savings"] = savings
     return {date: Day(**figures) for date, figures in days.items()}
 
 

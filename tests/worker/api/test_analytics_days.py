@@ -17,7 +17,7 @@ BARN = Location("example.org/me/barn", "barn", "/nowhere/barn")
 EMPTY = {
     **dict.fromkeys(("memories", "sessions", "given", "tokens_given", "used", "ignored", "unknown"), 0),
     **dict.fromkeys(("tokens_in", "tokens_out", "cost_usd"), 0),
-    "retold": {"given_tokens": 0, "said_tokens": 0},
+    "savings": {"given_tokens": 0, "said_tokens": 0},
 }
 
 
@@ -60,7 +60,7 @@ def test_each_day_has_its_row_the_oldest_first(home: Home) -> None:
     assert (today["given"], today["tokens_given"], today["used"], today["ignored"]) == (2, 40, 1, 1)
     assert today["cost_usd"] == 0.5
     # What the start of today retold was said in a session of 700 characters.
-    assert today["retold"] == {"given_tokens": 20, "said_tokens": 200}
+    assert today["savings"] == {"given_tokens": 20, "said_tokens": 200}
 
 
 def test_days_of_a_project_are_its_own(home: Home) -> None:

@@ -60,8 +60,8 @@ def test_stats_count_what_is_stored_given_and_used(over: Machine, project: str) 
     assert sum(one["items"] for one in by_source.values()) == len(outcomes)
     assert told["silent"] == {"items": []}
     assert told["model"] == {"calls": 0, "tokens": 0, "cost_usd": 0, "by_outcome": {}, "estimates": []}
-    assert told["retold"]["given_tokens"] == receipt["tokens"]
-    assert told["retold"]["said_tokens"] > 0
+    assert told["savings"]["given_tokens"] == receipt["tokens"]
+    assert told["savings"]["said_tokens"] > 0
 
 
 def test_days_that_no_receipt_is_kept_for_are_refused(machine: Machine) -> None:

@@ -56,7 +56,7 @@ def stats(days: int, as_json: bool) -> None:
         click.echo(line)
     click.echo(bold(f"given in the last {counted(days, 'day')}"))
     print_rates(found)
-    for line in (*_savings(found.retold), *_silent(found.silent), *_guards(found.guards), *_model(found.model)):
+    for line in (*_savings(found.savings), *_silent(found.silent), *_guards(found.guards), *_model(found.model)):
         click.echo(line)
 
 

@@ -107,8 +107,8 @@ def statements_of(
     """Return the statements in documents, by the id of the document.
 
     A summary only repeats the turns of its session, without their times and speakers."""
-    told = (document for document in documents if not (isinstance(document, Passage) and document.kind == "session"))
-    return {document.id: stated for document in told if (stated := _statement(db, question, document))}
+    spoken = (document for document in documents if not (isinstance(document, Passage) and document.kind == "session"))
+    return {document.id: stated for document in spoken if (stated := _statement(db, question, document))}
 
 
 def why_not_stated(

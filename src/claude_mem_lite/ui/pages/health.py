@@ -34,7 +34,7 @@ def health(asked: Asked) -> str:
         day_choices=_DAYS,
         project=project,
         projects=projects,
-        retold=stats.retold,
+        savings=stats.savings,
         plots=_plots(by_day),
         stored=_stored(stats.memories),
         plot_width=WIDTH,
@@ -101,8 +101,8 @@ def _rate(day: Day) -> float | None:
 
 def _savings(days: Sequence[Day]) -> list[Series]:
     """Return the sizes of injected contexts, and how much larger the conversations behind them are."""
-    given = [day.retold.given_tokens for day in days]
-    saved = [max(day.retold.said_tokens - day.retold.given_tokens, 0) for day in days]
+    given = [day.savings.given_tokens for day in days]
+    saved = [max(day.savings.said_tokens - day.savings.given_tokens, 0) for day in days]
     return [Series("given", given), Series("saved", saved)]
 
 

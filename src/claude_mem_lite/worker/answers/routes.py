@@ -54,8 +54,8 @@ class HookRoutes:
         """Note that a hook has printed its answer."""
         services = self._services
         reply.mark_printed(services, name)
-        if told := services.notices.note_printed(name):
-            services.writes.execute_write(partial(_mark_announced, told), later=True)
+        if announced := services.notices.note_printed(name):
+            services.writes.execute_write(partial(_mark_announced, announced), later=True)
 
     def _respond_to_event(self, request: Request, name: str) -> HttpResponse:
         """Answer an event from the spool, or from the body when the hook could write no file."""

@@ -61,7 +61,7 @@ def stats(services: Running, days: DayCount = 30) -> Stats:
             sources=sources,
             silent=SilentItems(_silent_items(db)),
             model=_model_use(db, since),
-            retold=statistics.context_savings(db, since),
+            savings=statistics.context_savings(db, since),
             guards=_guard_use(db, since),
         )
 
