@@ -16,11 +16,12 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, keep
 from benchmarks.project_walk import walked
+from claude_mem_lite.context.render import when
 from claude_mem_lite.evaluation.coverage import (
     CoverageSample,
     Files,
     Select,
-    memory_selection,
+    ShownText,
     newest_sessions,
     product_selection,
     sample,
@@ -144,7 +145,7 @@ def _ways(files: Files, order: Sequence[str]) -> Mapping[str, Select]:
         **{_smaller(budget): _within(files, budget) for budget in SMALLER},
         NEWEST_SESSIONS: newest_sessions(files, order, LAST),
         f"the {MAX_FILES} sessions with the most files": lambda visit: session_selection(files, visit, largest(visit)),
-        f"the {NEWEST} newest memories by title": memory_selection,
+        f"the {NEWEST} newest memories by title": _newest_memories,
         "the whole past": lambda visit: session_selection(files, visit, earlier(visit)),
     }
 
@@ -155,6 +156,15 @@ def _smaller(budget: int) -> str:
 
 def _within(files: Files, budget: int) -> Select:
     return lambda visit: product_selection(files, *visit.variants[_smaller(budget)])
+
+
+def _newest_memories(visit: SessionStart) -> ShownText:
+    """Return the newest memories by their titles, one line each."""
+    lines = []
+    for memory in visit.newest:
+        lines.append(f"- [{memory.kind}, {when(memory.last_seen_at, visit.session.started_at, False)}] {memory.title}")
+    own = [frozenset(memory.files) for memory in visit.newest]
+    return ShownText("\n".join(lines), frozenset().union(*own), own)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -7,11 +7,10 @@ from pathlib import Path
 from textwrap import dedent
 
 from claude_mem_lite.code.callgraph import graph
-from claude_mem_lite.code.callgraph.graph import Edge
+from claude_mem_lite.code.callgraph.graph import Edge, Walks
 from claude_mem_lite.code.callgraph.lookup import Definition, Lookup
 from claude_mem_lite.code.callgraph.resolve import Resolver
 from claude_mem_lite.code.freshness.code_cache import CallsRead, CodeCache
-from claude_mem_lite.code.freshness.source_files import find_sources
 
 POSSIBLE = "?"
 """After a name: that it is called is possible, not sure."""
@@ -30,7 +29,7 @@ class Project:
         (self.root / path).write_text(dedent(text))
 
     def read(self) -> CallsRead:
-        return self.cache.read_calls(str(self.root), find_sources(str(self.root)).paths)
+        return self.cache.read_calls(str(self.root), Walks().find_sources(str(self.root)).paths)
 
     def symbols(self, name: str) -> list[str]:
         with self._looking() as lookup:

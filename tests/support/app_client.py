@@ -17,7 +17,6 @@ class Answer:
 
     status_code: int
     content: bytes
-    content_type: str
 
     @property
     def text(self) -> str:
@@ -49,7 +48,7 @@ class AppClient:
             content, given = _dump(json), {"content-type": "application/json", **given}
         made = Request(method, path, query or urlencode(_texts(params or {}), doseq=True), given, content)
         response = self._respond(made)
-        return Answer(response.status, response.body, response.content_type)
+        return Answer(response.status, response.body)
 
     def get(self, target: str, params: Query | None = None) -> Answer:
         return self.request("GET", target, params=params)

@@ -91,15 +91,6 @@ def session_selection(files: Files, start: SessionStart, chosen: Sequence[str]) 
     return ShownText("\n".join(lines), frozenset().union(*of.values()), list(of.values()))
 
 
-def memory_selection(start: SessionStart) -> ShownText:
-    """Return the newest memories by their titles, one line each."""
-    lines = []
-    for memory in start.newest:
-        lines.append(f"- [{memory.kind}, {when(memory.last_seen_at, start.session.started_at, False)}] {memory.title}")
-    own = [frozenset(memory.files) for memory in start.newest]
-    return ShownText("\n".join(lines), frozenset().union(*own), own)
-
-
 def precision(touched: frozenset[str], items: Iterable[frozenset[str]]) -> float | None:
     """Return the share of items that concern a touched file; None without items."""
     useful = [bool(touched & files) for files in items]

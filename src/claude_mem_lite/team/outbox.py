@@ -172,14 +172,12 @@ def _is_sent(db: sqlite3.Connection, head: Head | None, body: str) -> bool:
     return head is not None and head.op == "put" and head.body == body and not tables.is_unsent(db, head.key)
 
 
-def decide_one(
-    db: sqlite3.Connection, memory: Memory, *, is_excluded: IsExcluded, user_home: str | None = None
-) -> SharingVerdict:
+def decide_one(db: sqlite3.Connection, memory: Memory, *, is_excluded: IsExcluded) -> SharingVerdict:
     """Return the decision about one memory, as `share ID` shows it."""
     device = tables.device(db)
     if device is None:
         return SharingVerdict("not_shared")
-    return _Context(db, device, is_excluded, user_home or os.path.expanduser("~")).considered(memory).verdict
+    return _Context(db, device, is_excluded, os.path.expanduser("~")).considered(memory).verdict
 
 
 def renumber(db: sqlite3.Connection, device: str, token: str, positions: Mapping[tuple[str, str], int]) -> int:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.freshness.source_files import find_sources
+from claude_mem_lite.code.callgraph.graph import Walks
+from claude_mem_lite.code.freshness.source_files import walk
 from claude_mem_lite.deadline import PAST
 from tests.code.callgraph_project import Project
 
@@ -130,7 +131,7 @@ def test_a_renamed_file_is_followed(pair: Project) -> None:
 def test_reading_goes_on_where_time_ran_out(project: Project) -> None:
     for number in range(5):
         project.write(f"m{number}.py", f"def f{number}(): pass\n")
-    root, paths = str(project.root), find_sources(str(project.root)).paths
+    root, paths = str(project.root), walk(str(project.root)).paths
     stopped = project.cache.read_calls(root, paths, deadline=PAST)
     assert (stopped.done, stopped.total) == (0, 5)
     some = project.cache.read_calls(root, paths[:2])
@@ -170,7 +171,7 @@ def test_without_git_folders_of_others_and_hidden_ones_are_left_out(pair: Projec
     for folder in (".venv/lib", "node_modules/x", "vendor", "build", "sub/__pycache__", ".hidden"):
         pair.write(f"{folder}/c.py", CALL)
     pair.write("sub/deep/d.py", CALL)
-    assert find_sources(str(pair.root)).paths == ("a.py", "b.py", "sub/deep/d.py")
+    assert walk(str(pair.root)).paths == ("a.py", "b.py", "sub/deep/d.py")
 
 
 def test_links_lead_nowhere(pair: Project, tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_links_lead_nowhere(pair: Project, tmp_path: Path) -> None:
     (pair.root / "link.py").symlink_to(outside / "c.py")
     assert pair.symbols("secret") == []
     tracked(pair)
-    assert "link.py" in find_sources(str(pair.root)).paths
+    assert "link.py" in Walks().find_sources(str(pair.root)).paths
     assert pair.symbols("secret") == []
 
 
@@ -201,8 +202,8 @@ def test_a_file_that_grew_too_large_is_dropped(pair: Project) -> None:
 
 def test_a_folder_without_code_has_no_sources(project: Project) -> None:
     project.write("README.md", "# Nothing\n")
-    assert find_sources(str(project.root)).paths == ()
-    assert find_sources(str(project.root / "missing")).paths == ()
+    assert walk(str(project.root)).paths == ()
+    assert walk(str(project.root / "missing")).paths == ()
 
 
 def test_secrets_of_code_are_not_kept(project: Project, tmp_path: Path) -> None:

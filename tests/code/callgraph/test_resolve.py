@@ -14,7 +14,7 @@ from claude_mem_lite.code.callgraph.graph import Edge
 from claude_mem_lite.code.callgraph.lookup import Lookup
 from claude_mem_lite.code.callgraph.resolve import Resolver
 from claude_mem_lite.code.freshness.code_cache import CodeCache
-from claude_mem_lite.code.freshness.source_files import find_sources
+from claude_mem_lite.code.freshness.source_files import walk
 from tests.code.callgraph.rich_calls import TRUTHS, VERSION, Truth
 
 pytestmark = pytest.mark.skipif(
@@ -29,7 +29,7 @@ def lookup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lookup]:
     shutil.copytree(package, folder / "project" / "rich", ignore=shutil.ignore_patterns("__pycache__"))
     root = str(folder / "project")
     cache = CodeCache(folder / "code.db", lambda: time.time_ns() + 1_000_000_000)
-    cache.read_calls(root, find_sources(root).paths)
+    cache.read_calls(root, walk(root).paths)
     with cache.reading() as db:
         yield Lookup(db, root)
     cache.release()

@@ -9,6 +9,9 @@ import click
 
 from claude_mem_lite.errors import MemoryLiteError
 
+_USUAL_S = 1.0
+"""Time in which the database mostly answers."""
+
 
 def secret(given: str | None, what: str) -> str:
     """Return a secret from the argument, else from stdin, else asked for on the terminal without an echo."""
@@ -24,12 +27,12 @@ def secret(given: str | None, what: str) -> str:
 
 
 @contextmanager
-def asking(after_s: float = 1.0) -> Iterator[None]:
+def asking() -> Iterator[None]:
     """Say on a terminal that the database is asked, if its answer takes longer than usual."""
     if not sys.stderr.isatty():
         yield
         return
-    said = threading.Timer(after_s, lambda: click.echo("Asking the team's database …", err=True))
+    said = threading.Timer(_USUAL_S, lambda: click.echo("Asking the team's database …", err=True))
     said.daemon = True
     said.start()
     try:

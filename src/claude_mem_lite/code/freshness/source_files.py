@@ -28,11 +28,6 @@ class Sources:
     """True if git tracks the files."""
 
 
-def find_sources(root: str) -> Sources:
-    """Return the files of a checkout in a supported language."""
-    return find_tracked(root) or walk(root)
-
-
 def find_tracked(root: str) -> Sources | None:
     """Return the tracked source files, or None if git tracks nothing at all, as before the first `git add`."""
     repository = open_repository(root)

@@ -46,17 +46,16 @@ class Request:
 
 @frozen
 class HttpResponse:
-    """Status and body; the body is JSON unless said otherwise."""
+    """Status, and a body of JSON."""
 
     status: int = 200
     body: bytes = b""
-    content_type: str = "application/json"
 
     def encode(self, *, is_last: bool = False) -> bytes:
         """Return the bytes to send; the last response on a connection says so."""
         head = f"HTTP/1.1 {self.status} {_REASONS[self.status]}\r\n"
         if self.status != 204:  # which has no body by definition
-            head += f"Content-Length: {len(self.body)}\r\nContent-Type: {self.content_type}\r\n"
+            head += f"Content-Length: {len(self.body)}\r\nContent-Type: application/json\r\n"
         if is_last:
             head += "Connection: close\r\n"
         return f"{head}\r\n".encode() + self.body
