@@ -117,7 +117,7 @@ def test_a_commit_on_a_branch_that_the_line_switched_to_is_not(name: str) -> Non
     assert not found(COMMIT, f"git checkout {name} && git commit -m x", "main")
 
 
-LOOKING = [f"{lead} {word}" for lead, words in guard_match.LOOKING.items() for word in words.split()]
+LOOKING = [f"{lead} {word}" for lead, words in guard_match.QUERYING.items() for word in words.split()]
 
 
 @pytest.mark.parametrize("command", LOOKING)

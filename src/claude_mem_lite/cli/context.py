@@ -2,7 +2,7 @@
 
 import click
 
-from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_option, place_options, where
+from claude_mem_lite.cli.options import chosen_home, connect_to_read, json_option, place_options, where
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.models import MAX_PROMPT_LENGTH, JsonObject, JsonValue
 from claude_mem_lite.responses.context import ContextItem, ContextResponse, PromptCandidate, PromptContextResponse
@@ -47,11 +47,11 @@ def context(
     if prompt is not None:
         if preset or budget:
             raise click.UsageError("--prompt has no layers and its own budget: leave out --preset and --budget")
-        client = connect_to_look(_prompt_json({}, explain), as_json=as_json, aside=True)
+        client = connect_to_read(_prompt_json({}, explain), as_json=as_json, aside=True)
         response = client.prompt_context(place.cwd, prompt[:MAX_PROMPT_LENGTH], explain=explain, project=place.project)
         _print_for_prompt(response, explain, as_json)
         return
-    client = connect_to_look(_as_json({}, explain), as_json=as_json, aside=True)
+    client = connect_to_read(_as_json({}, explain), as_json=as_json, aside=True)
     _print_for_session(
         client.context(place.cwd, budget, preset, explain=explain, project=place.project), explain, as_json
     )

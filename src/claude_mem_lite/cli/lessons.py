@@ -10,7 +10,7 @@ from claude_mem_lite.cli.groups import HelpfulGroup
 from claude_mem_lite.cli.options import (
     all_projects_option,
     connect,
-    connect_to_look,
+    connect_to_read,
     folder,
     json_option,
     limit_option,
@@ -73,7 +73,7 @@ def list_(all_projects: bool, limit: int, as_json: bool) -> None:
 
 
 def _list(all_projects: bool, limit: int, as_json: bool) -> None:
-    client = connect_to_look(_NOTHING, as_json=as_json)
+    client = connect_to_read(_NOTHING, as_json=as_json)
     found = client.lessons(Where(folder(), all_projects=all_projects), limit=limit)
     if as_json:
         print_json(found.raw)

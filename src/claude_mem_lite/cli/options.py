@@ -238,7 +238,7 @@ def connect() -> Client:
     return replace(ensure_worker(chosen_home()), agent_session=agent.session if agent else None)
 
 
-def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False, why: str = "") -> Client:
+def connect_to_read(nothing: JsonValue, *, as_json: bool, aside: bool = False, why: str = "") -> Client:
     """Return a client for a command that only reads. Without a data folder, create none: print `nothing` for programs
     or `why` for people, and exit with 0. With `aside`, stdout holds the answer alone, so `why` goes to stderr. Raise
     MemoryLiteError if the disk of the data folder is missing."""

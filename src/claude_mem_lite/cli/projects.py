@@ -7,7 +7,7 @@ from typing import Literal
 import click
 
 from claude_mem_lite.cli import completion_values
-from claude_mem_lite.cli.options import absolute_path, connect_to_find, connect_to_look, json_option, project_for_worker
+from claude_mem_lite.cli.options import absolute_path, connect_to_find, connect_to_read, json_option, project_for_worker
 from claude_mem_lite.cli.output import Column, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
@@ -37,7 +37,7 @@ def projects(ctx: click.Context, changes: bool, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    client = connect_to_look([], as_json=as_json)
+    client = connect_to_read([], as_json=as_json)
     if changes:
         _print_changes(client, as_json=as_json)
     else:

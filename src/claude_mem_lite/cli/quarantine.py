@@ -7,7 +7,7 @@ import click
 
 from claude_mem_lite.authors import source_name
 from claude_mem_lite.cli import completion_values
-from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id, refuse_agent
+from claude_mem_lite.cli.options import connect, connect_to_read, folder, json_option, memory_id, refuse_agent
 from claude_mem_lite.cli.output import dim, plain, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
@@ -38,7 +38,7 @@ def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    client = connect_to_look([], as_json=as_json)
+    client = connect_to_read([], as_json=as_json)
     found = client.quarantine(Where(folder(), all_projects=not here), limit=_MAX_LISTED)
     if as_json:
         print_json([memory.raw for memory in found])

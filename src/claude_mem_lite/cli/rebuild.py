@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from claude_mem_lite.cli.options import absolute_home, connect, connect_to_look, json_option, place_options, where
+from claude_mem_lite.cli.options import absolute_home, connect, connect_to_read, json_option, place_options, where
 from claude_mem_lite.cli.output import Advance, plain, print_json, progress
 from claude_mem_lite.cli.records import head_line
 from claude_mem_lite.cli.transfer.send_with_retry import Sending, interrupted_after
@@ -74,7 +74,7 @@ def rebuild_memories(where: Where, *, dry_run: bool, as_json: bool) -> None:
     """Rebuild all stale turns of a project, or of all, and print the changes. MemoryLiteError while another process
     does so."""
     report = RebuildSummary()
-    client = connect_to_look({"dry_run": dry_run, **report.as_json()}, as_json=as_json, why=_NO_SESSIONS)
+    client = connect_to_read({"dry_run": dry_run, **report.as_json()}, as_json=as_json, why=_NO_SESSIONS)
     with nullcontext() if dry_run else _only_one(absolute_home()):
         _rebuild(client, where, report, dry_run=dry_run, as_json=as_json)
 
@@ -252,8 +252,8 @@ def _titles(changes: Sequence[MemoryChange]) -> Iterator[str]:
         yield from (f"  {head_line(change.id, change.title)}" for change in found)
 
 
-LOOK_S = 0.2
-MAX_LOOKS_IN_VAIN = 50
+POLL_S = 0.2
+MAX_POLLS_IN_VAIN = 50
 
 
 @click.command(short_help="Rebuild the search index, or the memories of an older version.")
@@ -309,10 +309,10 @@ def _rebuild_index(as_json: bool) -> None:
             stuck = 0
             while waiting := state.waiting:
                 advance(max(total - waiting, 0))  # more may come meanwhile
-                time.sleep(LOOK_S)
+                time.sleep(POLL_S)
                 state = client.index()
                 stuck = stuck + 1 if state.failure and state.waiting == waiting else 0
-                if stuck == MAX_LOOKS_IN_VAIN:
+                if stuck == MAX_POLLS_IN_VAIN:
                     raise MemoryLiteError(
                         f"indexing does not go on: {plain(state.failure)}",
                         "make room on the disk if it is full; the worker then goes on by itself",

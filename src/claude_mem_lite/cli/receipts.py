@@ -9,7 +9,7 @@ from claude_mem_lite.cli.figures.stats import print_rates
 from claude_mem_lite.cli.options import (
     all_projects_option,
     connect_to_find,
-    connect_to_look,
+    connect_to_read,
     json_option,
     limit_option,
     place_options,
@@ -62,7 +62,7 @@ def receipts(
     if summary:
         if id_ is not None or session is not None:
             raise click.UsageError("--summary is of a project, or of all with --all-projects")
-        rates = connect_to_look({"given": [], "sources": []}, as_json=as_json).hit_rates(place)
+        rates = connect_to_read({"given": [], "sources": []}, as_json=as_json).hit_rates(place)
         if as_json:
             print_json(rates.raw)
         else:
@@ -80,7 +80,7 @@ def receipts(
         return
     if session is not None and is_placed:
         raise click.UsageError("a session is named by --session alone, wherever it was")
-    client = connect_to_look([], as_json=as_json)
+    client = connect_to_read([], as_json=as_json)
     found = client.receipts(place, session=session or "", limit=limit)
     if as_json:
         print_json([receipt.raw for receipt in found])

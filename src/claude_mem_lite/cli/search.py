@@ -9,7 +9,7 @@ import click
 
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.filters import filter_options
-from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option, limit_option, memory_id
+from claude_mem_lite.cli.options import connect_to_find, connect_to_read, json_option, limit_option, memory_id
 from claude_mem_lite.cli.output import Column, dim, plain, print_json, print_table
 from claude_mem_lite.cli.records import (
     Shown,
@@ -76,7 +76,7 @@ def search(
     if not query_words(query):
         newest = f"list --file {shlex.quote(wanted.file)}" if wanted.file else "list"
         raise click.UsageError(f"the query has no words to look for; `claude-mem-lite {newest}` shows the newest")
-    client = connect_to_look([], as_json=as_json)
+    client = connect_to_read([], as_json=as_json)
     if team:
         _search_team(client, query, min(limit, _MAX_TEAM_HITS), as_json=as_json)
         return
@@ -126,7 +126,7 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
       claude-mem-lite list --kind decision --kind gotcha --since "2 weeks ago"
       claude-mem-lite list --all-projects --limit 200 --json
     """
-    client = connect_to_look([], as_json=as_json)
+    client = connect_to_read([], as_json=as_json)
     memories = client.memories(place, wanted, limit=limit)
     if as_json:
         print_json([memory.raw for memory in memories])

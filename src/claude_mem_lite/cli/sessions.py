@@ -7,7 +7,7 @@ import click
 
 from claude_mem_lite.cli.options import (
     all_projects_option,
-    connect_to_look,
+    connect_to_read,
     json_option,
     limit_option,
     place_options,
@@ -45,7 +45,7 @@ def sessions(
     if query and not query_words(query):
         raise click.UsageError("the query has no words to look for; `claude-mem-lite sessions` lists the last")
     place = where(cwd, project, all_projects)
-    client = connect_to_look([], as_json=as_json)
+    client = connect_to_read([], as_json=as_json)
     found = client.sessions(place, query=query, limit=limit)
     if as_json:
         print_json([session.raw for session in found])

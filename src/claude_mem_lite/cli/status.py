@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import click
 
 from claude_mem_lite import pauses
-from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_option
+from claude_mem_lite.cli.options import chosen_home, connect_to_read, json_option
 from claude_mem_lite.cli.output import Column, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client.client import Client
@@ -34,7 +34,7 @@ def status(as_json: bool) -> None:
       claude-mem-lite status --json
     """
     home = chosen_home()
-    client = connect_to_look(_nothing(home), as_json=as_json)
+    client = connect_to_read(_nothing(home), as_json=as_json)
     health = client.health()
     counts = client.queue_counts()
     if as_json:
@@ -70,7 +70,7 @@ def queue(errors: bool, retry: str | None, as_json: bool) -> None:
     """
     event = _event(retry)
     nothing: JsonValue = [] if errors else asdict(Retried()) if retry is not None else asdict(QueueCounts())
-    client = connect_to_look(nothing, as_json=as_json)
+    client = connect_to_read(nothing, as_json=as_json)
     if retry is not None:
         retried = client.retry(event)
         if as_json:

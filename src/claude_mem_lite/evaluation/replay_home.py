@@ -46,9 +46,9 @@ class ReplayHome:
         slow."""
         for batch in batches(sorted(turns, key=ended_at)):
             self.client.import_turns([json.loads(self.relocate(json.dumps(turn.as_json()))) for turn in batch])
-            self.settle()
+            self.wait_until_idle()
 
-    def settle(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until all turns are stored and indexed, and the code is scanned."""
         if not self.client.drain(PATIENCE_S).drained:
             raise MemoryLiteError(f"the worker of the walk did not finish its work in {PATIENCE_S:.0f} s", TRY_LATER)

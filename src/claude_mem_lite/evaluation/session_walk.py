@@ -130,7 +130,7 @@ class Walk:
     def start(self, session: ListedSession) -> str:
         """Return the text that the start hook of a session prints, and confirm the print."""
         printed = self._filled.start(session.id, session.started_at)
-        self._filled.settle()  # a start schedules a scan, which must not meet the next checkout
+        self._filled.wait_until_idle()  # a start schedules a scan, which must not meet the next checkout
         return printed
 
     def _built(self, services: Services, variant: Variant) -> tuple[str, tuple[ContextLine, ...]]:

@@ -19,7 +19,7 @@ ASKING = ("--version", "--help", "-h", "-V")
 ASKING_ALONE = ("version", "help", "-v", "-version", "-help", "-VV")
 # Words and options with which a command changes nothing and runs nothing of the project. A rule that names the program
 # leaves them alone; one that names the word itself does not. Programs that look at other machines are not here.
-LOOKING = {
+QUERYING = {
     "npm": "view info show v list ls ll la outdated search explain why ping whoami docs repo bugs",
     "pnpm": "view info show list ls ll la outdated search why",
     "yarn": "info list outdated why versions",
@@ -111,7 +111,7 @@ def matched_command(rule: Rule, commands: list[Command], branches: Branches) -> 
     for command in commands:
         words = command[0]
         leads = [lead for lead in rule.get("commands", ()) if _leads(words, lead)]
-        if any(not _looks(words, lead) for lead in leads) and not _is_exempt(rule, command):
+        if any(not _only_queries(words, lead) for lead in leads) and not _is_exempt(rule, command):
             if "flags" in rule and not any(_has_flag(words, flag) for flag in rule["flags"]):
                 continue
             if "arguments" in rule and not any(_has_argument(words, one) for one in rule["arguments"]):
@@ -240,11 +240,11 @@ def _asks(words: Words) -> bool:
     return options[-1:] in (["-h"], ["-V"]) and all(w in ASKING or not w.startswith("-") for w in options)
 
 
-def _looks(words: Words, lead: str) -> bool:
+def _only_queries(words: Words, lead: str) -> bool:
     """Return whether a command only looks something up, and a lead does not name just that."""
     named = lead.split()
     for key in (named[0], " ".join((named[0], *words[1:2]))):
-        for one in LOOKING.get(key, "").split():
+        for one in QUERYING.get(key, "").split():
             is_given = any(w == one or w.startswith(one + "=") for w in words) if one[0] == "-" else False
             if one not in named and (is_given or (one[0] != "-" and _leads(words, f"{key} {one}"))):
                 return True

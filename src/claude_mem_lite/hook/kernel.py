@@ -76,7 +76,7 @@ def serve(label: str) -> None:
     place = keep(home, name, payload, event in FSYNCED)
     kept = name if place else ""
     waits_s = ANSWER_WITHIN_S.get(event, 0.0) if agent or may_be_answered(event, payload) else 0.0
-    answered = tell(home, event, label, kept, b"" if place else payload, place == home, waits_s)
+    answered = notify_worker(home, event, label, kept, b"" if place else payload, place == home, waits_s)
     may_render = event == "SessionStart" and agent not in OTHER_FORMS
     if may_render and not answered and (receipt := print_rendered(home, payload, notice(home) if kept else "")):
         note = b'{"hook_event_name":"Rendered","start":"%b","context":%b}' % (kept.encode(), receipt)
@@ -282,7 +282,7 @@ def make_private(place: bytes) -> None:
         raise PermissionError
 
 
-def tell(home: bytes, event: str, label: str, name: str, body: bytes, may_start: bool, waits_s: float) -> bool:
+def notify_worker(home: bytes, event: str, label: str, name: str, body: bytes, may_start: bool, waits_s: float) -> bool:
     """Notify the worker, and start one if none listens; return whether an answer came (or none was needed) in time."""
     deadline_s = time.monotonic() + (max(waits_s, UNKEPT_WITHIN_S) if body else waits_s)
     coming = False

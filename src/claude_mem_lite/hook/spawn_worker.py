@@ -12,7 +12,7 @@ from kernel import SHIELDED, connect  # type: ignore[import-not-found]
 MAX_WAITING = 20_000
 MANY_STARTS = 5
 """Failed starts, each after a longer wait. A started worker resets the count."""
-TELL_AGAIN_S = 86400
+NOTICE_EVERY_S = 86400
 GONE = (
     "claude-mem-lite was removed, but its hooks were not: they keep what you do in {home}, where nothing works on it."
     " Install it again and run: claude-mem-lite uninstall. Or {way_out}, then delete that folder."
@@ -122,7 +122,7 @@ def is_news(home: bytes) -> bool:
     """Return whether the last notice is long enough ago; if so, note this notice."""
     mark, now = home + b"/told", time.time()
     try:
-        if abs(now - posix.stat(mark).st_mtime) < TELL_AGAIN_S:
+        if abs(now - posix.stat(mark).st_mtime) < NOTICE_EVERY_S:
             return False
     except OSError:
         pass

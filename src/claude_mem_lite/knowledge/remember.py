@@ -163,7 +163,7 @@ def _reconcile(db: sqlite3.Connection, id_: str, now: datetime) -> None:
     memory = memories.find(db, id_)  # read again: an earlier memory of the turn may have replaced it
     if memory is None or memory.status != "active":
         return
-    supersession.settle(db, memory, now)
+    supersession.resolve_contradictions(db, memory, now)
     learned = confidence.learn(db, memory, now)
     concerned = [id_, *memory_links.of(db, [id_]).get(id_, ()), *([learned.id] if learned else ())]
     for concerned_id in concerned:

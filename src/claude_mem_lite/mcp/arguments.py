@@ -8,7 +8,7 @@ from claude_mem_lite.mcp.tool_schemas import KINDS
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.text import harmless
 
-LOOK_FOR_IDS = "memory_search shows ids"
+HOW_TO_FIND_IDS = "memory_search shows ids"
 
 MAX_IDS = 20
 MAX_QUERY_LENGTH = 2_000
@@ -53,7 +53,7 @@ def ids(given: JsonObject, name: str = "ids") -> Sequence[str]:
     """Return ids, each once, without a leading `#`; refuse a text that cannot be an id."""
     found, problems = ids_and_problems(given, name)
     if problems:
-        raise MemoryLiteError("; ".join(problems), LOOK_FOR_IDS)
+        raise MemoryLiteError("; ".join(problems), HOW_TO_FIND_IDS)
     return found
 
 
@@ -61,7 +61,7 @@ def ids_and_problems(given: JsonObject, name: str = "ids") -> tuple[Sequence[str
     """Return the ids, and a sentence for each text that cannot be an id."""
     found = list(dict.fromkeys(one.lstrip("#") for one in texts(given, name)))
     if not found:
-        raise MemoryLiteError("no id is given", LOOK_FOR_IDS)
+        raise MemoryLiteError("no id is given", HOW_TO_FIND_IDS)
     if len(found) > MAX_IDS:
         raise MemoryLiteError(f"{len(found)} ids are too many", f"give {MAX_IDS} at a time")
     bad = [f"{harmless(one[:_MAX_SHOWN_LENGTH])!r} is no id" for one in found if not _ID.fullmatch(one)]

@@ -30,7 +30,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     finally:
-        _let_go_of(replies)
+        _close(replies)
 
 
 def serve(lines: BinaryIO, replies: BinaryIO, call: "Call") -> int:
@@ -70,7 +70,7 @@ def _pass_over_line(lines: BinaryIO) -> None:
         pass
 
 
-def _let_go_of(replies: BinaryIO) -> None:
+def _close(replies: BinaryIO) -> None:
     """Close the output without an error, also when nobody reads the rest."""
     with suppress(BrokenPipeError, ConnectionResetError):
         replies.flush()

@@ -56,7 +56,7 @@ class _Here:
         try:
             record = self.client.record(id_, self.asker.cwd)
         except (NotFound, Ambiguous) as error:
-            raise type(error)(error.message, arguments.LOOK_FOR_IDS) from error
+            raise type(error)(error.message, arguments.HOW_TO_FIND_IDS) from error
         self._refuse_foreign(record)
         return record
 
@@ -156,7 +156,7 @@ class Tools:
         try:
             return ToolAnswer(formatting.forgotten(here.client.forget_for(here.asker, ids)))
         except (NotFound, Ambiguous) as error:
-            raise type(error)(f"{error.message}, so nothing was forgotten", arguments.LOOK_FOR_IDS) from error
+            raise type(error)(f"{error.message}, so nothing was forgotten", arguments.HOW_TO_FIND_IDS) from error
 
     def _reach(self) -> _Here:
         """Return a client with the location of the agent; start a worker when none answers."""

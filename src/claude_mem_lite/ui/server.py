@@ -48,7 +48,7 @@ _UNKNOWN = (
     "This link is no longer good: it is not whole, or of a `claude-mem-lite ui` that has ended. "
     "Run `claude-mem-lite ui` for another."
 )
-_LOOK_S = 1.0
+_POLL_S = 1.0
 # So soon a stream ends when its server does.
 _STEP_S = 0.2
 # A line that says nothing keeps both ends sure of each other.
@@ -180,7 +180,7 @@ async def _event_stream(client: Client, is_ending: IsEnding) -> AsyncIterator[st
         elif (quiet := quiet + 1) % _BEATS == 0:
             yield ": here\n\n"
         last = now
-        deadline = Deadline.after(_LOOK_S, anyio.current_time)
+        deadline = Deadline.after(_POLL_S, anyio.current_time)
         while not deadline.is_past() and not is_ending():
             await anyio.sleep(_STEP_S)
 

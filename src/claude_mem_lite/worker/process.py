@@ -31,7 +31,7 @@ _M_ARENA_MAX = -8
 _SWITCH_S = 0.001
 # A worker that ends takes up to 5 s to finish its answers.
 _LOCK_WAIT_S = 8.0
-_LOCK_LOOK_S = 0.02
+_LOCK_POLL_S = 0.02
 _MAX_LOG_BYTES = 1024 * 1024
 _KEPT_LOGS = 3
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -120,7 +120,7 @@ def _take_lock(home: Home) -> int | None:
             if _is_listening(home) or deadline.is_past():
                 os.close(lock)
                 return None
-            time.sleep(_LOCK_LOOK_S)
+            time.sleep(_LOCK_POLL_S)
 
 
 def _is_listening(home: Home) -> bool:

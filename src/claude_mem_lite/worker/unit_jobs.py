@@ -222,7 +222,7 @@ class UnitJobs:
         if payload.get("imported") is True:
             return set()
         if may_save(self._services.settings.config, cwd):
-            self._services.questions.want()
+            self._services.questions.request_weights()
         is_new_folder = not prerendered.is_there(self._services.home, cwd)
         return {lookup.locate(self._memory_db, cwd).project} if is_new_folder else set()
 

@@ -6,7 +6,7 @@ from claude_mem_lite.cli.options import (
     all_projects_option,
     chosen_home,
     connect,
-    connect_to_look,
+    connect_to_read,
     json_option,
     refuse_agent,
 )
@@ -51,7 +51,7 @@ def experiment(context: click.Context, all_projects: bool, as_json: bool) -> Non
     """
     if context.invoked_subcommand:
         return
-    found = connect_to_look(_NOTHING, as_json=as_json).experiment(Where(current_folder(), all_projects))
+    found = connect_to_read(_NOTHING, as_json=as_json).experiment(Where(current_folder(), all_projects))
     if as_json:
         print_json(found.raw)
         return

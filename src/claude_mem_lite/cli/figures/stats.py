@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from claude_mem_lite.cli.options import connect_to_look, json_option
+from claude_mem_lite.cli.options import connect_to_read, json_option
 from claude_mem_lite.cli.output import Column, bold, plain, print_json, print_table
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.responses.analytics import (
@@ -48,7 +48,7 @@ def stats(days: int, as_json: bool) -> None:
       claude-mem-lite stats --days 7
       claude-mem-lite stats --json
     """
-    found = connect_to_look(_NOTHING, as_json=as_json).stats(days)
+    found = connect_to_read(_NOTHING, as_json=as_json).stats(days)
     if as_json:
         print_json(found.raw)
         return

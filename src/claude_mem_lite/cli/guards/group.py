@@ -13,7 +13,7 @@ from claude_mem_lite.cli.options import (
     chosen_home,
     connect,
     connect_to_find,
-    connect_to_look,
+    connect_to_read,
     folder,
     json_option,
     limit_option,
@@ -90,7 +90,7 @@ def list_(all_projects: bool, every: bool, as_json: bool) -> None:
 
 
 def _list(all_projects: bool, every: bool, as_json: bool) -> None:
-    client = connect_to_look(_NOTHING, as_json=as_json)
+    client = connect_to_read(_NOTHING, as_json=as_json)
     found = client.guards(Where(folder(), all_projects=all_projects), every=every)
     if as_json:
         print_json(found.raw)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from claude_mem_lite.cli.options import absolute_home, connect_to_look, folder, json_option
+from claude_mem_lite.cli.options import absolute_home, connect_to_read, folder, json_option
 from claude_mem_lite.cli.output import dim, plain, print_json
 from claude_mem_lite.cli.records import head, kind_and_status
 from claude_mem_lite.cli.times import ago
@@ -108,15 +108,15 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
 
     home = absolute_home()
     settings = settings_path("user", None, os.environ)
-    mended = []
-    for done in _mend(home, settings, dry_run=dry_run) if fix else ():
-        mended.append(done)
+    repaired = []
+    for done in _repair(home, settings, dry_run=dry_run) if fix else ():
+        repaired.append(done)
         if not as_json:
             _print_done(done, dry_run=dry_run)
     if dry_run:
         if as_json:
-            print_json({"would_fix": [done_json(done) for done in mended]})
-        elif not mended:
+            print_json({"would_fix": [done_json(done) for done in repaired]})
+        elif not repaired:
             click.echo("Nothing can be repaired safely.")
         return
     checks = []
@@ -126,15 +126,15 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
             _print_check(check)
     if as_json:
         found = [check_json(check) for check in checks]
-        print_json({"fixed": [done_json(done) for done in mended], "checks": found} if fix else found)
+        print_json({"fixed": [done_json(done) for done in repaired], "checks": found} if fix else found)
     has_failed = any(check.state == "fail" for check in checks)
-    if fix and not mended and not as_json:
+    if fix and not repaired and not as_json:
         click.echo("None of this can be repaired safely." if has_failed else "Nothing needs mending.")
     if has_failed:
         ctx.exit(1)
 
 
-def _mend(home: Home, settings: Path, *, dry_run: bool) -> "Iterator[FixResult]":
+def _repair(home: Home, settings: Path, *, dry_run: bool) -> "Iterator[FixResult]":
     from claude_mem_lite.install.doctor.fixes import FixResult, apply, find_fixes
 
     for fix in find_fixes(home, settings, os.environ):
@@ -156,7 +156,7 @@ def _print_check(check: "Check") -> None:
 
 
 def _doctor_stale(as_json: bool) -> None:
-    response = connect_to_look({"memories": []}, as_json=as_json).stale(folder())
+    response = connect_to_read({"memories": []}, as_json=as_json).stale(folder())
     if as_json:
         print_json(response.raw)
     else:

@@ -8,7 +8,7 @@ from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import (
     chosen_home,
     connect_to_find,
-    connect_to_look,
+    connect_to_read,
     is_anything_stored,
     json_option,
     memory_id,
@@ -102,7 +102,7 @@ def preview(project: str, as_json: bool) -> None:
       claude-mem-lite team preview
       claude-mem-lite team preview --project . --json
     """
-    client = connect_to_look({"memories": [], "held_back": [], "more": 0}, as_json=as_json, why=_IN_NO_TEAM)
+    client = connect_to_read({"memories": [], "held_back": [], "more": 0}, as_json=as_json, why=_IN_NO_TEAM)
     with asking():
         found = client.team_preview(project_for_worker(project) if project else "")
     if as_json:
@@ -137,7 +137,7 @@ def status(as_json: bool) -> None:
       claude-mem-lite team status
       claude-mem-lite team status --json
     """
-    client = connect_to_look({"is_joined": False}, as_json=as_json, why=_IN_NO_TEAM)
+    client = connect_to_read({"is_joined": False}, as_json=as_json, why=_IN_NO_TEAM)
     with asking():
         state = client.team_status()
     if as_json:

@@ -81,7 +81,7 @@ def _is_value(word: str) -> bool:
     return word not in STOPWORDS and not any(mark in word for mark in "/.") and not NUMBER.fullmatch(word)
 
 
-def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
+def resolve_contradictions(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     """Replace the memories that a new, repeated or edited memory contradicts, or mark the memory as replaced by a newer
     one. If neither is allowed, record the contradiction."""
     opposed = contradicting(db, memory)
@@ -96,10 +96,10 @@ def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     for other in opposed:
         if other not in older:
             memory_links.note_conflict(db, memory.id, other.id, now)
-    _settle_exchanged(db, memory, [rival.id for rival in opposed], now)
+    _resolve_exchanged(db, memory, [rival.id for rival in opposed], now)
 
 
-def _settle_exchanged(db: sqlite3.Connection, memory: Memory, opposed: Sequence[str], now: datetime) -> None:
+def _resolve_exchanged(db: sqlite3.Connection, memory: Memory, opposed: Sequence[str], now: datetime) -> None:
     """Compare a rule of the user with the rules that differ by one word."""
     if memory.kind not in _EXCHANGEABLE_KINDS or memory.origin != "user":
         return

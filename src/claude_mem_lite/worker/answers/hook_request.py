@@ -138,13 +138,13 @@ class LazyCheckoutView:
 
     @cached_property
     def _seen(self) -> Checkout:
-        return self._look(with_branches=False)
+        return self._open(with_branches=False)
 
     @cached_property
     def hidden(self) -> Hidden:
-        return self._look(with_branches=True).hidden
+        return self._open(with_branches=True).hidden
 
-    def _look(self, *, with_branches: bool) -> Checkout:
+    def _open(self, *, with_branches: bool) -> Checkout:
         # Wall-clock time: tools wait for a moment only.
         limit_s = self._services.limits.hint_check_s
         cpu_budget = CpuBudget(limit_s, limit_s)

@@ -26,23 +26,23 @@ class QuestionPace:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._claims: dict[str, _Claim] = {}
-        self._is_wanted = threading.Event()
+        self._is_requested = threading.Event()
 
-    def want(self) -> None:
+    def request_weights(self) -> None:
         """Have the weights loaded when the worker has nothing else to do."""
-        self._is_wanted.set()
+        self._is_requested.set()
 
     def is_ready(self) -> bool:
         """Return whether a question can be built within the time of a prompt; if not, have the weights loaded."""
         from claude_mem_lite.compress.lessons.candidates import is_loaded  # late: see `worker/loading.py`
 
         if not is_loaded():
-            self.want()
+            self.request_weights()
         return is_loaded()
 
     def prepare(self) -> None:
-        """Load the weights if they are wanted and missing. For the job thread alone."""
-        if not self._is_wanted.is_set():
+        """Load the weights if they are requested and missing. For the job thread alone."""
+        if not self._is_requested.is_set():
             return
         # Late: see `worker/loading.py`.
         from claude_mem_lite.compress.lessons.candidates import is_loaded
@@ -50,7 +50,7 @@ class QuestionPace:
 
         if not is_loaded():
             collection.unsure(_ANY_PROMPT, "")
-        self._is_wanted.clear()
+        self._is_requested.clear()
 
     def may_ask(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
         """Return whether a session may be asked with the current prompt."""

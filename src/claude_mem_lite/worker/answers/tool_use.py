@@ -64,8 +64,8 @@ def _about(services: Services, call: "_Call") -> bytes | None:
     tool = call.tool
     if tool.error is None and tool.tool in COMMAND_TOOLS:
         # A command that only reads has shown the failure of another one.
-        is_look = shell.main_part(typed_command(tool))[1] in ("explore", "files", "commit")
-        return None if is_look else _fix(call)
+        only_reads = shell.main_part(typed_command(tool))[1] in ("explore", "files", "commit")
+        return None if only_reads else _fix(call)
     return _fix(call) if tool.error is not None else _about_file(services, call)
 
 

@@ -65,7 +65,7 @@ def feed_page(
     since, until = in_order(since, until)
     wanted = feed.FeedFilter(project, kind, origin, status or ("active",), since, until)
     with closing(services.readers.open()) as db:
-        entries, following = feed.page(db, wanted, _spot(before) if before else None, limit)
+        entries, following = feed.page(db, wanted, _read_cursor(before) if before else None, limit)
         turns = feed.turns_of(db, [entry.id for entry in entries])
         sessions = feed.sessions_named(db, list({entry.session for entry in entries}))
         verdicts = _verdicts(services, db, entries)
@@ -122,12 +122,12 @@ def _verdicts(services: Services, db: sqlite3.Connection, entries: Sequence[Feed
     return found
 
 
-def _written(spot: feed.FeedCursor) -> str:
+def _written(cursor: feed.FeedCursor) -> str:
     """Return a cursor as text that needs no quoting."""
-    return base64.urlsafe_b64encode(json.dumps(spot).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(json.dumps(cursor).encode()).decode().rstrip("=")
 
 
-def _spot(given: str) -> feed.FeedCursor:
+def _read_cursor(given: str) -> feed.FeedCursor:
     try:
         at, seq = json.loads(base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)))
         text_to_time(at)

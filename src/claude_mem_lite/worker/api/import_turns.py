@@ -107,7 +107,7 @@ class PausedTurns(NamedTuple):
 def known(asked: Known, services: Running) -> PastTurns:
     """Return the names of stored turns, of turns in excluded folders, and of turns during a pause."""
     config = load_config(services.home.config, os.environ)
-    _settle(services)  # turns that hooks have just reported count as known
+    _wait_until_idle(services)  # turns that hooks have just reported count as known
     marks = [
         turns.PastTurnMark(turn.session, turn.name, turn.prompt_id, turn.began_at, turn.end) for turn in asked.turns
     ]
@@ -140,7 +140,7 @@ def _store(services: Services, given: Import, arrivals: Sequence[Arrival]) -> No
         {turn.ahead.key: turn.ahead.digest for turn in given.turns if turn.ahead is not None}
     ):
         added = services.writes.execute_queue_write(lambda queue: queue.add(arrivals, services.clock().timestamp()))
-        _settle(services)
+        _wait_until_idle(services)
         added.result()
 
 
@@ -164,7 +164,7 @@ def _counts(services: Services, given: Import) -> tuple[int, int]:
         return made, memories.count_ended(db)
 
 
-def _settle(services: Services) -> None:
+def _wait_until_idle(services: Services) -> None:
     """Wait until the inbox is idle."""
     if not services.passes.wait_until_idle(WORK_TIMEOUT_S):
         raise MemoryLiteError("the worker is busy or about to end", "run the import again to go on")

@@ -33,7 +33,7 @@ from claude_mem_lite.store import guards, memories, memory_links, receipts, reti
 from claude_mem_lite.store.memory_queries import listed
 from claude_mem_lite.store.projects import lookup
 from claude_mem_lite.worker.api.request_project import RequestProjectOrAll
-from claude_mem_lite.worker.api.routing import CONFIG_LOOK_S, Body, Limit, Router, Running, wait
+from claude_mem_lite.worker.api.routing import SETTINGS_READ_S, Body, Limit, Router, Running, wait
 from claude_mem_lite.worker.commands import scope_wanted
 from claude_mem_lite.worker.services import Services
 
@@ -168,7 +168,7 @@ def require_words(given: str) -> None:
 
 def _is_excluded(services: Services, folder: str) -> bool:
     if not services.settings.is_current():
-        services.passes.wait_until_idle(CONFIG_LOOK_S)
+        services.passes.wait_until_idle(SETTINGS_READ_S)
     return is_excluded(services.settings.config, folder)
 
 

@@ -27,7 +27,7 @@ from claude_mem_lite.worker.services import Services
 Handler = TypeVar("Handler", bound=Callable[..., object])
 Result = TypeVar("Result")
 _WRITE_TIMEOUT_S = 60.0
-CONFIG_LOOK_S = 1.0
+SETTINGS_READ_S = 1.0
 """Time in which a worker reads changed settings."""
 _building = threading.Lock()  # pydantic does not promise that two threads may build the same model
 
@@ -224,7 +224,7 @@ def require_settings(services: Services, otherwise: str) -> None:
     """Raise ConfigError, with the consequence for the caller, if the settings cannot be read; the user may have changed
     or repaired them just now."""
     if services.settings.problem or not services.settings.is_current():
-        services.passes.wait_until_idle(CONFIG_LOOK_S)
+        services.passes.wait_until_idle(SETTINGS_READ_S)
     if services.settings.problem:
         raise ConfigError(
             f"the configuration is broken: {services.settings.problem}", f"until it is fixed, {otherwise}"

@@ -63,14 +63,14 @@ def stale(services: Running, cwd: str) -> StaleResponse:
         location = lookup.locate(db, cwd)
         if is_excluded(services.settings.config, cwd):
             return StaleResponse(location.project, excluded=True)
-        found, checked, unchecked = _look_through(services, db, location)
+        found, checked, unchecked = _stale_among(services, db, location)
         retired = retirements.of_project(db, location.project, _MAX_RETIRED)
         read = memories.by_seq(db, [row.seq for row in retired])
         found += [_stale(read[row.seq], "retired", (row.reason,)) for row in retired if row.seq in read]
     return StaleResponse(location.project, excluded=False, memories=tuple(found), checked=checked, unchecked=unchecked)
 
 
-def _look_through(services: Services, db: sqlite3.Connection, location: Location) -> tuple[list[StaleMemory], int, int]:
+def _stale_among(services: Services, db: sqlite3.Connection, location: Location) -> tuple[list[StaleMemory], int, int]:
     """Return the stale ones of the active memories of a project, and the numbers of checked and other memories."""
     cpu_budget = CpuBudget(services.limits.stale_s, services.limits.stale_s)
     checkout = services.scanner.checkout(db, location, cpu_budget)

@@ -26,7 +26,7 @@ from claude_mem_lite.responses.status import (
     SummarizedSession,
 )
 from claude_mem_lite.store import lesson_candidates, memories, model_calls, rebuilds, receipts, sessions, statistics
-from claude_mem_lite.worker.api.routing import CONFIG_LOOK_S, Body, Limit, RoutedRequest, Router, Running, wait
+from claude_mem_lite.worker.api.routing import SETTINGS_READ_S, Body, Limit, RoutedRequest, Router, Running, wait
 from claude_mem_lite.worker.models import spend_caps
 from claude_mem_lite.worker.services import Services
 
@@ -182,5 +182,5 @@ def _problem(services: Services) -> str:
     """Return why the worker processes nothing, '' if it does; checked anew, because the user may just have repaired
     the cause."""
     if services.settings.problem or services.passes.failure or not services.settings.is_current():
-        services.passes.wait_until_idle(CONFIG_LOOK_S)
+        services.passes.wait_until_idle(SETTINGS_READ_S)
     return services.settings.problem or services.passes.failure

@@ -42,7 +42,7 @@ def prepare(home: Home, now: datetime) -> bool:
     has_log = _has_log(home.inbox_db) or _has_log(home.memory_db)
     ended_badly = has_log or home.suspect.exists() or home.worker_pid.exists()
     order = _order(home, now)
-    _look_after_inbox(home, now, ended_badly, is_to_restore=order is not None)
+    _repair_inbox(home, now, ended_badly, is_to_restore=order is not None)
     is_restored = order is not None and _is_restored(home, order, now)
     if not is_restored and (trouble := _trouble_with_memory(home, ended_badly)):
         _recover(home, trouble, now)
@@ -103,7 +103,7 @@ def _give_up(home: Home, backup: Path, error: Exception, now: datetime) -> None:
     recovery_log.add(home, _recovery(now, "restore", report, failed=True))
 
 
-def _look_after_inbox(home: Home, now: datetime, ended_badly: bool, *, is_to_restore: bool) -> None:
+def _repair_inbox(home: Home, now: datetime, ended_badly: bool, *, is_to_restore: bool) -> None:
     trouble = _trouble_with_inbox(home, ended_badly)
     if not trouble and not (is_to_restore and is_newer(home.inbox_db)):
         _complete_inbox(home, now, ended_badly)
