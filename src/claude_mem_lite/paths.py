@@ -332,6 +332,14 @@ def state_of(path: Path) -> tuple[int, int, int] | None:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
+def entries_of(folder: Path) -> list[Path]:
+    """Return the paths of what is in a folder; none if the folder is missing, or a file."""
+    try:
+        return list(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 def current_folder() -> str:
     """Return the working folder of this process; '' if the folder no longer exists."""
     try:

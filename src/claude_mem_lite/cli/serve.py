@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import click
 
 from claude_mem_lite.cli.options import connect
+from claude_mem_lite.paths import current_folder
 
 
 @click.command(short_help="Serve memories to an agent (MCP).")
@@ -57,16 +58,8 @@ def ui(port: int, no_open: bool) -> None:
             address = until_the_end.enter_context(link_file(client.home, link))
             open_browser(address, lambda: click.echo("No browser was found: open the link yourself.", err=True))
 
-        serve(client, port, opened, lambda link: click.echo(f"Opened. For another browser: {link}"), _folder())
+        serve(client, port, opened, lambda link: click.echo(f"Opened. For another browser: {link}"), current_folder())
     if threading.active_count() > 1:
         # Somebody still waits for a worker that does not answer; nobody wants to wait for that.
         sys.stdout.flush()
         os._exit(0)
-
-
-def _folder() -> str:
-    """Return the current folder, or '' when it no longer exists: the page then begins with all projects."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return ""

@@ -17,7 +17,7 @@ from claude_mem_lite.db.integrity import damage_of, is_damage, reading
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, applied_to, unknown_to
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
 from claude_mem_lite.limits import LIMITS
-from claude_mem_lite.paths import sync
+from claude_mem_lite.paths import entries_of, sync
 from claude_mem_lite.values import frozen
 
 _TIME = "%Y%m%dT%H%M%SZ"
@@ -57,7 +57,7 @@ class Contents:
 def all_in(folder: Path) -> list[Backup]:
     """Return every file of a folder with the name of a backup, the newest first."""
     backups = []
-    for path in _entries(folder):
+    for path in entries_of(folder):
         if (match := _NAME.match(path.name)) and path.is_file():
             with suppress(ValueError):  # a 13th month: not a name of ours
                 made_at = datetime.strptime(match["time"], _TIME).replace(tzinfo=UTC)
@@ -126,7 +126,7 @@ def prune(folder: Path, of: str, most: int = LIMITS.max_backups) -> None:
 
 def remove_unfinished(folder: Path) -> None:
     """Remove partial copies that a killed worker left."""
-    for path in _entries(folder):
+    for path in entries_of(folder):
         if _LEFT_UNFINISHED.match(path.name):
             with suppress(OSError):  # a folder, for example: not made by us
                 path.unlink()
@@ -262,13 +262,6 @@ def _not_ours(path: Path) -> MemoryLiteError:
 
 def _number(db: sqlite3.Connection, question: str) -> int:
     return int(db.execute(question).fetchone()[0])
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def _remove_with_log(path: Path) -> None:

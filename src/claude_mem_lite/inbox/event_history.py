@@ -104,12 +104,7 @@ def calls_from(db: sqlite3.Connection, session: str, name: str, limit: int) -> I
            order by inbox.id limit :limit""",
         {"session": session, "name": name, "limit": limit},
     ).fetchall()
-    for (id_,) in ids:
-        stored = db.execute(
-            "select id, name, event, session, payload, received_at from inbox where id = ?", (id_,)
-        ).fetchone()
-        if stored is not None:
-            yield Row(**dict(stored))
+    yield from _rows(db, ids)
 
 
 def events_in(db: sqlite3.Connection, session: str, limit: int) -> Iterator[Row]:
@@ -119,6 +114,11 @@ def events_in(db: sqlite3.Connection, session: str, limit: int) -> Iterator[Row]
            order by id limit :limit""",
         {"session": session, "limit": limit},
     ).fetchall()
+    yield from _rows(db, ids)
+
+
+def _rows(db: sqlite3.Connection, ids: Sequence[tuple[int]]) -> Iterator[Row]:
+    """Yield rows one after the other: all payloads of a session may be large."""
     for (id_,) in ids:
         stored = db.execute(
             "select id, name, event, session, payload, received_at from inbox where id = ?", (id_,)

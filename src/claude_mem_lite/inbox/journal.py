@@ -17,6 +17,7 @@ from typing import Literal, get_args
 
 from claude_mem_lite.event_names import is_past
 from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.paths import entries_of
 from claude_mem_lite.values import frozen
 
 FILE_BYTES = 1024 * 1024
@@ -207,10 +208,7 @@ class Journal:
 
 def files(folder: Path) -> list[Path]:
     """Return the journal files, oldest first."""
-    try:
-        paths = [path for path in folder.iterdir() if path.suffix == _ENDING and path.stem.isdecimal()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    paths = [path for path in entries_of(folder) if path.suffix == _ENDING and path.stem.isdecimal()]
     return sorted(paths, key=lambda path: int(path.stem))
 
 

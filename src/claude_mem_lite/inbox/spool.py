@@ -17,7 +17,7 @@ from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.event_names import event_of, is_spool_name, part_of, process_of
 from claude_mem_lite.inbox.payload import accept, parse, to_stored, unreadable_head
 from claude_mem_lite.models import JsonObject, text
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, entries_of
 from claude_mem_lite.values import frozen
 
 BATCH_FILES = 100
@@ -220,22 +220,16 @@ def _folder_named_in(raw: bytes) -> str:
 
 
 def _waiting_files(home: Home) -> list[Path]:
-    files = [path for path in _entries(home.spool_new) if is_spool_name(path.name)]
-    files += [path for path in _entries(home.spool_tmp) if is_spool_name(path.name) and _is_abandoned(path, path.name)]
+    files = [path for path in entries_of(home.spool_new) if is_spool_name(path.name)]
+    unfinished = [path for path in entries_of(home.spool_tmp) if is_spool_name(path.name)]
+    files += [path for path in unfinished if _is_abandoned(path, path.name)]
     for folder in home.fallback_spools():
         if _is_safe_folder(folder):
-            for path in _entries(folder):
+            for path in entries_of(folder):
                 name = path.name.removeprefix(_FALLBACK_TMP)
                 if is_spool_name(name) and (name == path.name or _is_abandoned(path, name)):
                     files.append(path)
     return sorted(files, key=lambda path: path.name.removeprefix(_FALLBACK_TMP))
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def _is_safe_folder(folder: Path) -> bool:

@@ -22,7 +22,7 @@ from claude_mem_lite.context.request import ContextRequest, Search
 from claude_mem_lite.hook.kernel import folder_identity
 from claude_mem_lite.limits import LIMITS, Limits
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Location, Receipt, ReceiptItem, text, texts
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, entries_of
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.projects.lookup import locate
 from claude_mem_lite.store.projects.rows import project_folders as folders_of_project
@@ -86,7 +86,7 @@ def _folders(db: sqlite3.Connection, project: str | None) -> list[str]:
 
 def clear(home: Home) -> None:
     """Remove all rendered contexts: they may hold memories that are to be forgotten."""
-    for path in home.rendered.iterdir() if home.rendered.is_dir() else ():
+    for path in entries_of(home.rendered):
         if _NAME.fullmatch(path.name):
             with contextlib.suppress(OSError):  # a folder of the user, say
                 path.unlink()
