@@ -1,10 +1,10 @@
-"""Sentences that say something of named code, and pairs of them that cannot both hold: the same words of the same
-code, and another value of what has one value at a time, or a new name of it.
+"""Sentences about named code, and pairs of sentences that exclude each other: the same words about the same code, with
+another value of a property with one value at a time, or with a new name.
 
 A value is a number, a date, a name in capitals or other code. Most names stand in sentences that hold for several of
 them: rules, callers, dependencies. `docs/context.md` has the rules."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from functools import cache
 
 from claude_mem_lite.compress.prose import verbs
@@ -14,7 +14,7 @@ from claude_mem_lite.text import denies, one_line, stems
 from claude_mem_lite.values import frozen
 
 _SENTENCE_END = lazy(r"(?<=[.!?])\s+")
-_MARK = lazy(
+_TERM = lazy(
     rf"{NAME.pattern}"
     r"|(?P<capitals>(?<![\w./@`-])[A-Z][a-z0-9]+[A-Z]\w+(?![\w/`]))"
     r"|(?P<person>(?<![\w.])[A-Z]\w+(?:[ ][A-Z]\w+)*)"
@@ -53,12 +53,12 @@ _ORDERS = frozenset(
 _COMPLEMENT_END = lazy(rf"(?i)[,;:]|\s{_PREPOSITION}|$")
 # Words that come and go with a change, and say nothing of the subject.
 _CHANGE = "another change changed currently instead least longer mind moved most new now renamed today updated"
-_MAX_MARKS = 4
-"""Marks of a plain statement; a sentence with more is a list."""
+_MAX_TERMS = 4
+"""Terms of a plain statement; a sentence with more is a list."""
 
 
 @frozen
-class Mark:
+class Term:
     """Code, number or name in a sentence."""
 
     text: str
@@ -71,31 +71,31 @@ class Mark:
     def is_number(self) -> bool:
         return self.text[0].isdigit()
 
-    def is_same(self, other: "Mark") -> bool:
-        """Return whether two marks are the same: a path counts without its folders."""
+    def is_same(self, other: "Term") -> bool:
+        """Return whether two terms are the same: a path counts without its folders."""
         ours, theirs = self.text, other.text
         return ours == theirs or ours.endswith(f"/{theirs}") or theirs.endswith(f"/{ours}")
 
 
 @frozen
 class Assertion:
-    """Sentence with its marks."""
+    """Sentence with its terms."""
 
     text: str
-    marks: tuple[Mark, ...]
+    terms: tuple[Term, ...]
 
-    def value_in(self, other: "Assertion") -> Mark | None:
+    def value_in(self, other: "Assertion") -> Term | None:
         """Return the value of another sentence on the same code that excludes the value here; None if both may hold."""
         ours, theirs = self._beside(other), other._beside(self)
         if len(ours) != 1 or len(theirs) != 1 or ours[0].is_number != theirs[0].is_number:
             return None
-        if not any(mark.is_code for mark in self.marks if mark is not ours[0]):
+        if not any(term.is_code for term in self.terms if term is not ours[0]):
             return None
         words = self._stems(ours[0])
         is_same = bool(words) and words == other._stems(theirs[0])
         return theirs[0] if is_same and self._excludes(ours[0], other, theirs[0]) else None
 
-    def _excludes(self, ours: Mark, other: "Assertion", theirs: Mark) -> bool:
+    def _excludes(self, ours: Term, other: "Assertion", theirs: Term) -> bool:
         """Return whether two values exclude each other: there is one at a time, or one is the new name of the other."""
         if self.has_one(ours) and other.has_one(theirs):
             return True
@@ -107,12 +107,12 @@ class Assertion:
         is_same = not self._beside(other) and not other._beside(self) and denies(self.text) == denies(other.text)
         return is_same and stems(self.text).keys() - _change() == stems(other.text).keys() - _change()
 
-    def values(self) -> list[Mark]:
-        """Return the marks that the value of another sentence may exclude."""
-        return [mark for mark in self.marks if self.has_one(mark) or self._may_be_gone(mark)]
+    def values(self) -> list[Term]:
+        """Return the terms that the value of another sentence may exclude."""
+        return [term for term in self.terms if self.has_one(term) or self._may_be_gone(term)]
 
-    def has_one(self, value: Mark) -> bool:
-        """Return whether a mark is the value of something that has one value at a time, and no order or denial."""
+    def has_one(self, value: Term) -> bool:
+        """Return whether a term is the value of something that has one value at a time, and no order or denial."""
         before = self.text[: value.start]
         if value.is_number:
             is_single = not _LABEL.search(before)
@@ -121,37 +121,37 @@ class Assertion:
             is_single = is_chosen or _SINGLE.search(before) is not None
         return is_single and self._is_plain()
 
-    def _may_be_gone(self, value: Mark) -> bool:
-        """Return whether a mark is what a sentence is about, by its name, or a new name."""
+    def _may_be_gone(self, value: Term) -> bool:
+        """Return whether a term is the subject of a sentence, by its name, or a new name."""
         is_named = _NAMED.search(self.text[: value.start]) is not None
         return not value.is_number and (is_named or self._is_new_name(value)) and self._is_plain()
 
-    def _is_new_name(self, value: Mark) -> bool:
+    def _is_new_name(self, value: Term) -> bool:
         return _RENAMED.search(self.text[: value.start]) is not None
 
     def _is_plain(self) -> bool:
         """Return whether a sentence states something of one thing, and is no order or denial."""
         return not (denies(self.text) or _ONE_OF_SEVERAL.search(self.text) or _is_order(self.text))
 
-    def words_beside(self, value: Mark) -> list[str]:
-        """Return the words that tell what a value is of, without names and numbers."""
+    def words_beside(self, value: Term) -> list[str]:
+        """Return the words that name the owner of a value, without names and numbers."""
         return list(self._words(value).values())
 
-    def _beside(self, other: "Assertion") -> list[Mark]:
-        return [mark for mark in self.marks if not any(mark.is_same(theirs) for theirs in other.marks)]
+    def _beside(self, other: "Assertion") -> list[Term]:
+        return [term for term in self.terms if not any(term.is_same(theirs) for theirs in other.terms)]
 
-    def _stems(self, value: Mark) -> frozenset[str]:
+    def _stems(self, value: Term) -> frozenset[str]:
         return frozenset(self._words(value))
 
-    def _words(self, value: Mark) -> dict[str, str]:
-        """Return the words that tell what a value is of, by stem."""
+    def _words(self, value: Term) -> dict[str, str]:
+        """Return the words that name the owner of a value, by stem."""
         start, end = value.start, value.end
         if copula := _COPULA.search(self.text[:start]):
             start = copula.start()
             ending = _COMPLEMENT_END.search(self.text, end)
             end = ending.start() if ending else len(self.text)
         rest, place = [], 0
-        for first, last in sorted([(start, end), *((mark.start, mark.end) for mark in self.marks)]):
+        for first, last in sorted([(start, end), *((term.start, term.end) for term in self.terms)]):
             rest.append(self.text[place:first])
             place = max(place, last)
         words = stems(" ".join((*rest, self.text[place:])))
@@ -177,31 +177,31 @@ def assertions_in(text: str, names: Collection[str]) -> Iterator[Assertion]:
         if sentence.endswith("?") or _LISTED.match(sentence):
             continue
         bare = _bare(sentence)
-        marks = tuple(_marks(bare))
-        if 1 < len(marks) <= _MAX_MARKS and any(mark.is_code for mark in marks):
-            yield Assertion(bare, marks)
+        terms = tuple(terms_in(bare))
+        if 1 < len(terms) <= _MAX_TERMS and any(term.is_code for term in terms):
+            yield Assertion(bare, terms)
 
 
 def values_in(text: str) -> set[str]:
-    """Return the values in a text that another sentence may exclude, whether or not it names their code."""
+    """Return the values in a text that other sentences may exclude, with or without the name of their code."""
     sentences = map(_bare, _SENTENCE_END.split(text))
-    return {mark.text for one in sentences for mark in Assertion(one, tuple(_marks(one))).values()}
+    return {term.text for one in sentences for term in Assertion(one, tuple(terms_in(one))).values()}
 
 
 def _bare(sentence: str) -> str:
-    """Return a sentence without its reason, and without an opening that only dates it."""
+    """Return a sentence without its reason and without a date as its opening."""
     return _OPENING.sub("", _REASON.sub("", sentence)).rstrip(".!")
 
 
 def _sentences_with(text: str, names: Collection[str]) -> Iterator[str]:
-    """Yield the sentences of a text that have one of these names. Most lines of a text have none, and are not read."""
+    """Yield the sentences of a text with any of these names. Most lines have none, and are not read."""
     for start, end in _lines_with(text.lower(), names):
         sentences = map(one_line, _SENTENCE_END.split(text[start:end]))
         yield from (one for one in sentences if any(name in one.lower() for name in names))
 
 
 def _lines_with(lowered: str, names: Collection[str]) -> list[tuple[int, int]]:
-    """Return begin and end of the lines that have one of these names, in order."""
+    """Return begin and end of the lines with any of these names, in order."""
     lines: set[tuple[int, int]] = set()
     for name in names:
         at = lowered.find(name) if name else -1
@@ -213,16 +213,12 @@ def _lines_with(lowered: str, names: Collection[str]) -> list[tuple[int, int]]:
     return sorted(lines)
 
 
-def _marks(sentence: str) -> Iterator[Mark]:
-    for found in _MARK.finditer(sentence):
+def terms_in(sentence: str) -> Iterator[Term]:
+    """Yield code, numbers and names of a sentence."""
+    for found in _TERM.finditer(sentence):
         code = found["quoted"] or found["plain"] or found["capitals"]
         if code is None and found["person"] and found.start() == 0 and " " not in found[0]:
             continue  # the first word of a sentence
         text = plain_name(code) if code else found[0].lower()
         if text:
-            yield Mark(text, found.start(), found.end(), code is not None)
-
-
-def marks_of(text: str) -> Sequence[Mark]:
-    """Return code, numbers and names in a text."""
-    return tuple(_marks(text))
+            yield Term(text, found.start(), found.end(), code is not None)

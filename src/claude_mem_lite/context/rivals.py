@@ -1,6 +1,6 @@
 """Removal of start context lines that a later statement replaces, or that an unordered statement contradicts.
 
-Both lines stay unless both state a single value (`assertions.py`) and hold in this checkout. A line that states none
+Both lines stay unless both state a single value (`assertions.py`) and hold in this checkout. A line without a value
 costs no query. Raw text counts too, as for questions that name code: most statements are no memories.
 `docs/context.md` has the rules."""
 
@@ -11,14 +11,14 @@ from itertools import islice
 
 from claude_mem_lite.compress.prose import verbs
 from claude_mem_lite.compress.prose.sentence_types import states_decision
-from claude_mem_lite.context.assertions import Assertion, Mark, assertions_in, marks_of, values_in
+from claude_mem_lite.context.assertions import Assertion, Term, assertions_in, terms_in, values_in
 from claude_mem_lite.context.layers.code_state import why_not
 from claude_mem_lite.context.layers.layer import Item
 from claude_mem_lite.context.layers.sessions import not_here
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import is_stated
 from claude_mem_lite.context.selection import LayerSelection
-from claude_mem_lite.context.statements import OUTDATED, Statement, said, texts_of
+from claude_mem_lite.context.statements import OUTDATED, Statement, statement_of, texts_of
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import OUTSIDE_ORIGINS, REPLACEABLE_KINDS, Kind, Memory, Passage
 from claude_mem_lite.store import memories
@@ -33,22 +33,22 @@ _MAX_DOCUMENTS = 20
 _MAX_SOURCES = 3
 _MAX_READ = 12_000
 _MAX_COMPARED = 50
-"""Statements that a line is looked for in, and statements that a value of it is compared with."""
+"""Statements that a line is searched in, and statements that its value is compared with."""
 _MANY_AT_A_TIME: tuple[Kind, ...] = ("rule", "convention", "anti_pattern", "gotcha", "correction", "preference")
-"""Kinds that hold beside each other: of these only numbers and dates exclude each other."""
+"""Kinds that hold beside each other: only their numbers and dates exclude each other."""
 _MIN_SHARED = 0.7
 _MIN_TELLING_LENGTH = 3
 
 
 @frozen
-class _Stated:
-    """Statement in a document."""
+class _Quote:
+    """Assertion with its document."""
 
     assertion: Assertion
     document: Memory | Passage
     is_users: bool
     value: str = ""
-    """Value that excludes the one of a line; '' for that one."""
+    """Value of a rival; '' for the value of the line."""
 
 
 @frozen
@@ -84,18 +84,18 @@ def leave_out_contested(db: sqlite3.Connection, request: ContextRequest, selecti
 
 
 class _Rivals:
-    """Statements of a project that exclude those of lines."""
+    """Search for statements of a project that exclude the statement of a line."""
 
     def __init__(self, db: sqlite3.Connection, request: ContextRequest) -> None:
         self._db = db
         self._request = request
         self._project = request.location.project
-        self._said_by: dict[tuple[str, bool], Statement] = {}
+        self._known_statements: dict[tuple[str, bool], Statement] = {}
 
     def contested(self, selection: LayerSelection, item: Item) -> _ContestedLine | None:
-        """Return a line whose statement has rivals; None for any other."""
+        """Return a line with rivals of its statement; None without rivals."""
         text = item.wording or _FRAME.sub("", item.line)
-        own = self._stated_by(item, text)
+        own = self._own_quote(item, text)
         if own is None:
             return None
         for value in own.assertion.values():
@@ -106,35 +106,35 @@ class _Rivals:
                 return _ContestedLine(selection, item, own.assertion, left, self._is_outdated(own, rivals))
         return None
 
-    def _stated_by(self, item: Item, text: str) -> _Stated | None:
+    def _own_quote(self, item: Item, text: str) -> _Quote | None:
         """Return the statement of a line in full: a line leaves out words of its source."""
         if self._request.deadline.is_past() or not (item.memory or not _is_work(text)):
             return None
         values, shown = values_in(text), item.line.lower()
-        marks = [mark for mark in marks_of(text) if mark.text in shown] if values else []
-        is_named = any(mark.is_code for mark in marks) or not item.memory
-        if values.isdisjoint(mark.text for mark in marks) or not is_named:
+        terms = [term for term in terms_in(text) if term.text in shown] if values else []
+        is_named = any(term.is_code for term in terms) or not item.memory
+        if values.isdisjoint(term.text for term in terms) or not is_named:
             return None
-        names = {mark.text for mark in marks}
-        said_there = (one for document in self._sources(item, names) for one in _statements(document, names))
-        stated = list(islice(said_there, _MAX_COMPARED))
-        line = stems(text).keys() if stated else ()
-        shared = [_shared(stems(one.assertion.text).keys(), line) for one in stated]
+        names = {term.text for term in terms}
+        found = (quote for document in self._sources(item, names) for quote in _quotes_in(document, names))
+        quotes = list(islice(found, _MAX_COMPARED))
+        line = stems(text).keys() if quotes else ()
+        shared = [_shared(stems(quote.assertion.text).keys(), line) for quote in quotes]
         best = max(shared, default=0.0)
-        return stated[shared.index(best)] if best >= _MIN_SHARED else None
+        return quotes[shared.index(best)] if best >= _MIN_SHARED else None
 
-    def _sources(self, item: Item, marks: Collection[str]) -> Sequence[Memory | Passage]:
-        """Return the memory of a line, or the turns of its session that have the longest of its marks."""
+    def _sources(self, item: Item, terms: Collection[str]) -> Sequence[Memory | Passage]:
+        """Return the memory of a line, or the turns of its session with the longest of its terms."""
         if item.memory:
             found = memories.find(self._db, item.memory)
             return [found] if found and found.kind in REPLACEABLE_KINDS and not found.pinned else []
-        longest = max(marks, key=lambda mark: (len(mark), mark))
+        longest = max(terms, key=lambda term: (len(term), term))
         if len(longest) < _MIN_TELLING_LENGTH:
             return []
         return passages.stating(self._db, (), [_phrase(longest)], self._project, _MAX_SOURCES, session=item.source)
 
-    def _rivals_of(self, own: _Stated, value: Mark) -> tuple[list[_Stated], list[_Stated]] | None:
-        """Return the statements that exclude a value and hold here, and those that repeat it; None without a rival."""
+    def _rivals_of(self, own: _Quote, value: Term) -> tuple[list[_Quote], list[_Quote]] | None:
+        """Return the valid statements with another value, and the repetitions of the value; None without a rival."""
         rivals, agreeing = [], []
         for one in islice(self._alike(own, value), _MAX_COMPARED):
             if self._request.deadline.is_past():
@@ -149,11 +149,11 @@ class _Rivals:
         rivals = [one for one in rivals if one.document.id in holding]
         return (rivals, [one for one in agreeing if one.document.id in holding]) if rivals else None
 
-    def _alike(self, own: _Stated, value: Mark) -> Iterator[_Stated]:
+    def _alike(self, own: _Quote, value: Term) -> Iterator[_Quote]:
         """Yield statements on the same code with the same words, whatever their value: memories, then turns, the
         newest of each first."""
         words = own.assertion.words_beside(value)
-        names = [mark.text for mark in own.assertion.marks if mark.is_code and mark is not value]
+        names = [term.text for term in own.assertion.terms if term.is_code and term is not value]
         if not words or not names:
             return
         phrases = list(map(_phrase, names))
@@ -161,14 +161,14 @@ class _Rivals:
         seqs = fts.stating(self._db, words, phrases, REPLACEABLE_KINDS, self._project, _MAX_DOCUMENTS)
         for memory in sorted(memories.by_seq(self._db, seqs).values(), key=lambda one: one.last_seen_at, reverse=True):
             if memory.status == "active":
-                yield from _statements(memory, ends)
+                yield from _quotes_in(memory, ends)
         for turn in passages.stating(self._db, words, phrases, self._project, _MAX_DOCUMENTS):
-            yield from _statements(turn, ends)
+            yield from _quotes_in(turn, ends)
 
-    def _holding(self, stated: Sequence[_Stated], own: _Stated) -> Collection[str]:
-        """Return the ids of the documents that hold in this checkout, without those from outside for a line that is
-        not."""
-        documents = {one.document.id: one.document for one in stated}.values()
+    def _holding(self, quotes: Sequence[_Quote], own: _Quote) -> Collection[str]:
+        """Return the ids of the documents that hold in this checkout; for a line of the project's own work, without
+        documents from outside."""
+        documents = {quote.document.id: quote.document for quote in quotes}.values()
         is_own_outside = _is_outside(own.document)
         stored = [one for one in documents if isinstance(one, Memory) and (is_own_outside or not _is_outside(one))]
         stored = [one for one in stored if is_stated(one) or not self._is_unmerged(one)]
@@ -182,31 +182,35 @@ class _Rivals:
         is_of_another = memory.branch not in ("", self._request.location.branch)
         return is_of_another and is_hidden(memory.branch, memory.created_at, self._request.checkout.hidden)
 
-    def _is_outdated(self, stated: _Stated, others: Sequence[_Stated]) -> bool:
-        """Return whether one of these statements has another value and is later."""
-        return any(other.value != stated.value and self._said(other).outdates(self._said(stated)) for other in others)
+    def _is_outdated(self, quote: _Quote, others: Sequence[_Quote]) -> bool:
+        """Return whether a later statement has another value."""
+        return any(
+            other.value != quote.value and self._statement(other).outdates(self._statement(quote)) for other in others
+        )
 
-    def _said(self, stated: _Stated) -> Statement:
+    def _statement(self, quote: _Quote) -> Statement:
         """Return the speaker and the time of a statement, read once for each document."""
-        key = stated.document.id, stated.is_users
-        if key not in self._said_by:
-            self._said_by[key] = said(self._db, stated.document, stated.assertion.text, is_users=stated.is_users)
-        return self._said_by[key]
+        key = quote.document.id, quote.is_users
+        if key not in self._known_statements:
+            self._known_statements[key] = statement_of(
+                self._db, quote.document, quote.assertion.text, is_users=quote.is_users
+            )
+        return self._known_statements[key]
 
 
-def _may_differ(one: _Stated, other: _Stated, value: Mark) -> bool:
+def _may_differ(one: _Quote, other: _Quote, value: Term) -> bool:
     """Return whether two documents may have two values of the same: rules hold beside each other."""
     kinds = {each.document.kind for each in (one, other) if isinstance(each.document, Memory)}
     return value.is_number or kinds.isdisjoint(_MANY_AT_A_TIME)
 
 
-def _is_typed(stated: _Stated) -> bool:
+def _is_typed(quote: _Quote) -> bool:
     """Return whether a statement is the user's own: of a prompt the first paragraph, because pages and logs are pasted
     below it."""
-    if not stated.is_users or isinstance(stated.document, Memory):
-        return stated.is_users
-    first = stated.document.asked.strip().partition("\n\n")[0]
-    return "```" not in first and stated.assertion.text in one_line(first)
+    if not quote.is_users or isinstance(quote.document, Memory):
+        return quote.is_users
+    first = quote.document.asked.strip().partition("\n\n")[0]
+    return "```" not in first and quote.assertion.text in one_line(first)
 
 
 def _is_outside(document: Memory | Passage) -> bool:
@@ -214,15 +218,15 @@ def _is_outside(document: Memory | Passage) -> bool:
 
 
 def _values(assertions: Sequence[Assertion], own: Assertion) -> set[str]:
-    """Return the values that exclude that of a statement."""
+    """Return the values that exclude the value of a statement."""
     return {value.text for one in assertions if (value := own.value_in(one))}
 
 
-def _statements(document: Memory | Passage, names: Collection[str]) -> Iterator[_Stated]:
-    """Yield the statements of a document that have one of these names."""
+def _quotes_in(document: Memory | Passage, names: Collection[str]) -> Iterator[_Quote]:
+    """Yield the statements of a document with any of these names."""
     for text, is_users in texts_of(document):
         for assertion in assertions_in(text[:_MAX_READ], names):
-            yield _Stated(assertion, document, is_users)
+            yield _Quote(assertion, document, is_users)
 
 
 def _is_work(text: str) -> bool:
@@ -232,7 +236,7 @@ def _is_work(text: str) -> bool:
 
 
 def _shared(sentence: Collection[str], line: Collection[str]) -> float:
-    """Return the share of the shorter one of a sentence and a line that the other has too."""
+    """Return the share of words of the shorter text, a sentence or a line, in the longer text."""
     shorter, longer = sorted((sentence, line), key=len)
     return share(shorter, longer)
 

@@ -19,7 +19,7 @@ NAME = lazy(
 
 @frozen
 class Statement:
-    """Sentence that answers a question, with what follows it, and who said it when."""
+    """Sentence that answers a question with the sentences after it, its speaker and its time."""
 
     text: str
     source: str
@@ -31,7 +31,7 @@ class Statement:
     is_foreign: bool
 
     def outdates(self, other: "Statement") -> bool:
-        """Return whether this statement is later, by somebody with as much say who could know the other one."""
+        """Return whether a later speaker of at least the same weight knew the other statement, and so replaces it."""
         if self.is_foreign or self.at <= other.at or (other.is_users and not self.is_users):
             return False
         return self.is_users or self.source == other.source or self.began_at > other.at
@@ -42,8 +42,8 @@ def plain_name(name: str) -> str:
     return name.strip().removesuffix("()").removeprefix("./").rstrip("./").lower()
 
 
-def said(db: sqlite3.Connection, document: Memory | Passage, text: str, *, is_users: bool) -> Statement:
-    """Return a sentence of a document with its speaker and its time."""
+def statement_of(db: sqlite3.Connection, document: Memory | Passage, text: str, *, is_users: bool) -> Statement:
+    """Return a sentence of a document as a statement, with speaker and time."""
     session = sessions.find(db, document.session) if document.session else None
     at = document.last_seen_at if isinstance(document, Memory) else document.created_at
     return Statement(

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from claude_mem_lite.context.order import REPEATED
 from claude_mem_lite.context.prompt.keywords import COMMON, SMALL_TALK
-from claude_mem_lite.context.statements import NAME, OUTDATED, Statement, plain_name, said, texts_of
+from claude_mem_lite.context.statements import NAME, OUTDATED, Statement, plain_name, statement_of, texts_of
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Memory, Passage
 from claude_mem_lite.text import STOPWORDS, one_line, query_words, tokens_of, within, words_among
@@ -166,4 +166,4 @@ def _statement(db: sqlite3.Connection, question: NamedQuestion, document: Memory
         places = [place for place, one in enumerate(sentences) if question.is_stated_in(one)]
         if places:
             last = within(" ".join(sentences[places[-1] :]), _MAX_EXCERPT), is_users
-    return said(db, document, last[0], is_users=last[1]) if last else None
+    return statement_of(db, document, last[0], is_users=last[1]) if last else None
