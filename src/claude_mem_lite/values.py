@@ -49,7 +49,7 @@ def _late_init(cls: Any) -> Callable[..., None]:
 
 
 def _compiled_init(cls: Any) -> Callable[..., None]:
-    """Return the `__init__` that `dataclass` would make, for fields that are all parameters."""
+    """Return the `__init__` of a dataclass whose fields are all parameters."""
     known: dict[str, Any] = {"keep": object.__setattr__, "MISSING": MISSING}
     parameters, lines = ["self"], []
     for each in fields(cls):
@@ -67,7 +67,7 @@ def _compiled_init(cls: Any) -> Callable[..., None]:
 
 
 def _default(of: Field[Any], known: dict[str, Any]) -> str:
-    """Return the default of a parameter, as text that names what it adds to `known`."""
+    """Return the default of a parameter as source text, and add its value to `known`."""
     if of.default_factory is not MISSING:
         known[f"make_{of.name}"] = of.default_factory
         return "=MISSING"

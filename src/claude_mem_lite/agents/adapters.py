@@ -27,8 +27,8 @@ _MORE = ("session_id", "agent_id", "source")
 class _Adapter:
     """Adapter of one agent. `adapt`: event and payload to payloads in Claude Code's form, mostly one. `triggers`:
     events at which the agent takes context. `answer`: event and context to the output of the hook. `in_claude_form`:
-    the agent accepts answers in Claude Code's form. `complete`: adapted payload and time to the payload with what the
-    agent has written elsewhere, or None while the agent may still write it."""
+    the agent accepts answers in Claude Code's form. `complete`: adapted payload and time to the payload, completed from
+    the files of the agent; None while the agent may still write."""
 
     adapt: Callable[[str, JsonObject], tuple[JsonObject, ...]]
     triggers: tuple[str, ...]
@@ -84,7 +84,7 @@ def adapted(name: str, payload: JsonObject) -> tuple[JsonObject, ...]:
 
 
 def completed(name: str, payloads: Sequence[JsonObject], now_s: float) -> list[JsonObject] | None:
-    """Return adapted payloads of a hook with what their agent has written elsewhere; None while it may still write."""
+    """Return adapted payloads of a hook, completed from the files of the agent; None while the agent may write."""
     if is_past(name):
         return list(payloads)
     whole = []

@@ -1,4 +1,4 @@
-"""End of the transcript that an agent is writing, for the adapters: some of what hooks do not report stands there."""
+"""End of the transcript that an agent is writing. Adapters read facts there that hooks do not report."""
 
 import os
 

@@ -43,7 +43,8 @@ class WalkClient(Client):
 
 
 class Problems(logging.Handler):
-    """Warnings and errors of the worker by message. A layer that failed is missing in the figures, so they say it."""
+    """Counter of warnings and errors of the worker by message. Reports name them: a failed layer is missing in the
+    figures."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class SessionDigests:
-    """Maker of the digests of one session, whose turns come in order."""
+    """Digests of one session. The turns come in order."""
 
     def __init__(self, config: Config, now: datetime) -> None:
         self._config = config
@@ -37,7 +37,7 @@ class SessionDigests:
         self._previous = ""
         """Last closing message of the agent."""
         self._prompt = ""
-        """Last prompt, which a turn without a prompt belongs to."""
+        """Last prompt, for turns without a prompt."""
         self._failed: deque[bool] = deque(maxlen=_TURNS_BEFORE)
         """Last turns with prompts or calls: True if a command failed, which the worker may find still open.
 
@@ -49,8 +49,8 @@ class SessionDigests:
         self._note(rows, self._read([row for row in rows if row.event in _READ]), has_failed=False)
 
     def digest(self, turn: Sequence[PlacedArrival]) -> JsonObject | None:
-        """Return the digest of a turn, and its key; None after a failure, or if a rule fails, as it will in the worker,
-        which reports it."""
+        """Return the digest of a turn, and its key; None after a failed command, or if a rule fails: then the worker
+        reports the error."""
         if any(self._failed):
             self.follow(turn)
             return None
@@ -70,7 +70,7 @@ class SessionDigests:
             return None
 
     def _rows(self, turn: Sequence[PlacedArrival]) -> list[Row]:
-        """Return the rows that the inbox would process as one turn."""
+        """Return a turn as rows of the inbox."""
         return [
             Row(number, arrival.name, arrival.event, arrival.session, arrival.payload, self._now_s)
             for number, arrival in enumerate(events_of_turn([event.arrival for event in turn]))

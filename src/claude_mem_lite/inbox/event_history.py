@@ -50,7 +50,7 @@ class SessionEvent:
 
 @frozen
 class TurnsBefore:
-    """Few turns of a session before another one, the last one first, and the ids of their calls."""
+    """Few turns of a session before another turn, the last turn first, and the ids of their calls."""
 
     turns: tuple[str, ...]
     calls: tuple[int, ...]

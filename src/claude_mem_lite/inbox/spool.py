@@ -47,7 +47,7 @@ class Arrival:
 
 @frozen
 class Incomplete:
-    """Event of a session that its agent has not written whole yet."""
+    """Event that its agent is still writing."""
 
     session: str
 

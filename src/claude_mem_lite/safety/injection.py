@@ -43,7 +43,7 @@ _SPACED_OUT = lazy(r"(?<!\S)\w(?: \w){4,}(?!\S)")
 
 
 class Wording(NamedTuple):
-    """Pattern of a form, with words that spare most texts its search."""
+    """Pattern of a form, with words. A text without the words is not searched."""
 
     pattern: re.Pattern[str]
     words: tuple[Words, ...]

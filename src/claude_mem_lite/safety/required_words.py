@@ -23,7 +23,7 @@ def required_words(pattern: str) -> tuple[Words, ...]:
 
 
 def first_words(pattern: str) -> Words:
-    """Return the words of which one stands at the beginning of every match; none if they cannot be told."""
+    """Return the words that begin matches: every match begins with one of the words. Empty if unknown."""
     words = _first(list(_parsed(pattern))) or frozenset()
     shortest = frozenset(word for word in words if not any(word.startswith(other) for other in words - {word}))
     is_use = 0 < len(shortest) <= _MAX_FIRST_WORDS and min(map(len, shortest)) >= _MIN_FIRST_LENGTH

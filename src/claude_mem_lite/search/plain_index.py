@@ -31,7 +31,7 @@ def plain_search() -> Search:
 
 
 class PlainIndex(VectorIndex):
-    """Vector index that keeps nothing. Results are those of its base class but for near ties."""
+    """Vector index without a cache. Results are those of its base class, except for near ties."""
 
     def nearest(self, db: sqlite3.Connection, vector: bytes, filters: Filters, limit: int) -> list[tuple[int, float]]:
         left = _ranked(db, vector, filters) if any(vector) else []

@@ -40,7 +40,7 @@ class KnownTurns:
         return bool(self._digests)
 
     def digest(self, key: str) -> "TurnDigest | None":
-        """Return the digest that came with a turn of this content."""
+        """Return the digest of a turn by the key of its content; None if no digest came with the turn."""
         return self._digests.get(key)
 
     def note_without_failure(self, turn: str) -> None:
@@ -48,5 +48,5 @@ class KnownTurns:
         self._without_failure.append(turn)
 
     def are_without_failure(self, turns: Iterable[str]) -> bool:
-        """Return whether no command of any of the turns failed; False if that is unknown of one."""
+        """Return whether all commands of the turns passed; False if unknown for a turn."""
         return set(turns).issubset(self._without_failure)

@@ -32,8 +32,8 @@ _PACKAGE = "claude_mem_lite"
 
 @dataclass(slots=True)
 class LateModules:
-    """Modules that are imported once: after the first answer, with the first request that is no start of a session, or
-    soon after a start that nobody asked anything of.
+    """Modules that are imported once: after the first answer, with the first request other than a session start, or
+    soon after a start without any request.
 
     The background steps of the loop wait for them: they need these modules, and would compete with the first answer."""
 
@@ -47,14 +47,14 @@ class LateModules:
             self._note_loaded()
 
     def due_in_s(self) -> float | None:
-        """Return the seconds until the modules are to be loaded; None once they are, and of another package: then the
-        loop ends before its next pass, or waits for the end of an upgrade."""
+        """Return the seconds until the modules are due. None after they are loaded, and while the package is another or
+        incomplete: then the loop ends, or waits for the end of an upgrade."""
         if self.is_loaded or not self.package.is_intact():
             return None
         return 0.0 if self.activity.has_answered else max(self.first_request_s - self.activity.age_s(), 0.0)
 
     def load(self) -> None:
-        """Load the modules. For a caller that has found them due, and so the package as it was."""
+        """Load the modules. Only when they are due: then the package is known to be unchanged."""
         for name in LATE:
             importlib.import_module(f"{_PACKAGE}.{name}")
         self._note_loaded()

@@ -101,7 +101,7 @@ class Loop:
         self.services.search.make_ready(self.services.readers.open)
 
     def _load_if_due(self) -> None:
-        """Load what the first answer did without: modules here, numpy and vectors beside them, for the first prompt."""
+        """Load what the first answer did not need: modules in this thread, and numpy and vectors in another."""
         if self._late_modules.due_in_s() == 0.0:
             threading.Thread(target=self.make_search_ready, name="ready", daemon=True).start()
             self._late_modules.load()

@@ -42,7 +42,7 @@ def environment_of(target: Target) -> Mapping[str, str]:
 
 
 def count_past(found: Sequence[Transcript], environment: Mapping[str, str]) -> list[str]:
-    """Return the lines that tell how many sessions of which agent there are, how large, and where."""
+    """Return lines with number, size and folders of the sessions of each agent."""
     if not found:
         return [_NONE]
     lines = [f"{counted(len(found), 'earlier session')} ({_megabytes(found)}) found on this machine:"]

@@ -135,7 +135,7 @@ def take_in(given: Import, services: Running) -> ImportedTurns:
 
 
 def _store(services: Services, given: Import, arrivals: Sequence[Arrival]) -> None:
-    """Store events and wait until they are processed, with the digests that came with them."""
+    """Store events with their digests, and wait until the inbox is idle."""
     with services.known_turns.with_digests(
         {turn.ahead.key: turn.ahead.digest for turn in given.turns if turn.ahead is not None}
     ):

@@ -291,7 +291,7 @@ class Server:
         self._drop(connection)
 
     def _drop(self, connection: _Connection) -> None:
-        """Close a connection that nothing is waited for from; without effect on a closed one."""
+        """Close a connection that waits for nothing; without effect on a closed connection."""
         if connection.is_closed:
             return
         connection.is_closed = True
