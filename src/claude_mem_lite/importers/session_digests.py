@@ -13,7 +13,7 @@ from claude_mem_lite.compress.rules.known_digests import key_of
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import PayloadError
-from claude_mem_lite.inbox.event_history import events_of_turn
+from claude_mem_lite.inbox.event_history import MAX_TURNS_BEFORE, events_of_turn
 from claude_mem_lite.inbox.past_arrival import PlacedArrival
 from claude_mem_lite.inbox.queue import Row
 from claude_mem_lite.inbox.usable_events import read_events
@@ -21,7 +21,6 @@ from claude_mem_lite.models import Event, JsonObject, Turn
 from claude_mem_lite.responses.encoding import to_json
 from claude_mem_lite.turn_digest import TurnDigest
 
-_TURNS_BEFORE = 3
 _PROMPT_OR_CALL = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 """Events of the turns that the worker looks back on."""
 _READ = ("UserPromptSubmit", *TURN_ENDS)
@@ -38,7 +37,7 @@ class SessionDigests:
         """Last closing message of the agent."""
         self._prompt = ""
         """Last prompt, for turns without a prompt."""
-        self._failed: deque[bool] = deque(maxlen=_TURNS_BEFORE)
+        self._failed: deque[bool] = deque(maxlen=MAX_TURNS_BEFORE)
         """Last turns with prompts or calls: True if a command failed, which the worker may find still open.
 
         False also for turns without a digest."""

@@ -17,7 +17,8 @@ from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.values import frozen
 
-_MAX_TURNS_BEFORE = 3
+MAX_TURNS_BEFORE = 3
+"""Number of earlier turns in which a turn may find the failing commands that it fixes."""
 _MAX_BEFORE = 200
 _MAX_BEFORE_LENGTH = 200_000
 _REASON = "read once more from the transcript of its turn, which is stored"
@@ -146,7 +147,7 @@ def turns_before(db: sqlite3.Connection, turn: str) -> TurnsBefore:
            order by inbox.id desc limit :limit""",
         {"turn": turn, "limit": _MAX_BEFORE},
     ).fetchall()
-    turns = tuple(dict.fromkeys(row["turn"] for row in rows))[:_MAX_TURNS_BEFORE]
+    turns = tuple(dict.fromkeys(row["turn"] for row in rows))[:MAX_TURNS_BEFORE]
     calls = tuple(row["id"] for row in rows if row["turn"] in turns and row["event"] != "UserPromptSubmit")
     return TurnsBefore(turns, calls)
 
