@@ -70,10 +70,28 @@ def test_files_of_another_agent_are_named_where_one_agent_is_chosen(home: Path) 
 
 
 def test_variables_of_the_agents_name_their_folders() -> None:
-    environment = {"CODEX_HOME": "/c", "COPILOT_HOME": "/p", "GEMINI_CLI_HOME": "/g", "XDG_DATA_HOME": "/x"}
-    folders = [folders_of(agent, environment)[0] for agent in AGENTS[1:]]
-    expected = ["/c/sessions", "/p/session-state", "/g/.gemini/tmp", "/x/opencode"]
-    assert folders == [Path(folder) for folder in expected]
+    environment = {
+        "CLAUDE_CONFIG_DIR": "/etc/claude",
+        "CODEX_HOME": "/c",
+        "COPILOT_HOME": "/p",
+        "GEMINI_CLI_HOME": "/g",
+        "XDG_DATA_HOME": "/x",
+    }
+    folders = {agent: str(folders_of(agent, environment)[0]) for agent in AGENTS}
+    assert folders == {
+        "claude-code": "/etc/claude/projects",
+        "codex": "/c/sessions",
+        "copilot": "/p/session-state",
+        "gemini": "/g/.gemini/tmp",
+        "opencode": "/x/opencode",
+    }
+
+
+def test_without_a_variable_an_agent_has_a_folder_in_the_home_of_the_user(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert folders_of("claude-code", {}) == [tmp_path / ".claude" / "projects"]
 
 
 def test_every_file_that_is_not_read_has_a_reason(home: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from claude_mem_lite.event_names import event_of
 from claude_mem_lite.importers.jsonl_reader import MAX_LINE_BYTES, TranscriptProblem
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
-from claude_mem_lite.importers.transcripts import TranscriptReader, find_transcripts, own_folders, read_transcript
+from claude_mem_lite.importers.transcripts import TranscriptReader, find_transcripts, read_transcript
 from tests.support.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
 
 LATER = LONG_AGO + timedelta(days=30)
@@ -42,12 +42,6 @@ def by_agents(turns: list[TranscriptTurn]) -> list[tuple[str, Json, Json]]:
 
 
 # Finding them.
-
-
-def test_the_clients_own_folder_is_where_its_configuration_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert own_folders({}) == [tmp_path / ".claude" / "projects"]
-    assert own_folders({"CLAUDE_CONFIG_DIR": "/etc/claude"}) == [Path("/etc/claude/projects")]
 
 
 def test_a_folder_is_searched_to_its_bottom_the_oldest_session_first(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.options import absolute_home, connect, connect_to_read, json_option, place_options, where
 from claude_mem_lite.cli.output import Advance, plain, print_json, progress
 from claude_mem_lite.cli.records import head_line
@@ -21,8 +22,9 @@ from claude_mem_lite.client.client import Client
 from claude_mem_lite.client.queries import Where
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.event_names import is_past
+from claude_mem_lite.importers.discovery import folders_of
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
-from claude_mem_lite.importers.transcripts import Transcript, find_transcripts, own_folders, read_transcript
+from claude_mem_lite.importers.transcripts import Transcript, find_transcripts, read_transcript
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.responses.encoding import to_json
@@ -167,7 +169,7 @@ class _Rebuilding:
     def _past_turns(self, session: str) -> Iterator[TranscriptTurn]:
         if self._transcripts is None:
             found: dict[str, list[Transcript]] = {}
-            for transcript in find_transcripts(own_folders(os.environ)):
+            for transcript in find_transcripts(folders_of(CLAUDE_CODE, os.environ)):
                 found.setdefault(transcript.session, []).append(transcript)
             self._transcripts = found
         now = datetime.now(UTC)

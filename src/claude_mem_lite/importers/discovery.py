@@ -18,7 +18,6 @@ from claude_mem_lite.importers.transcripts import (
     Transcript,
     files_below,
     find_transcripts,
-    own_folders,
     size_of,
     written_ns,
 )
@@ -91,7 +90,7 @@ def discover(
         claude = find_transcripts(paths, problems)
         files = [file for path in paths for file in _documents(path)]
     else:
-        claude = find_transcripts(own_folders(environment), problems) if CLAUDE_CODE in agents else []
+        claude = find_transcripts(folders_of(CLAUDE_CODE, environment), problems) if CLAUDE_CODE in agents else []
         others = [agent for agent in agents if agent != CLAUDE_CODE]
         roots = [(agent, root) for agent in others for root in folders_of(agent, environment)]
         files = [file for agent, root in roots for file in sorted(stored_files(agent, root, problems))]

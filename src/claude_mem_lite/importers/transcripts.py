@@ -11,7 +11,6 @@ from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 
-from claude_mem_lite.agents.agent_folders import agent_folder
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.importers.agent_session import AgentSession
 from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem
@@ -48,11 +47,6 @@ class Transcript:
     @property
     def agent(self) -> str:
         return self.stored.agent if self.stored else CLAUDE_CODE
-
-
-def own_folders(environment: Mapping[str, str]) -> list[Path]:
-    """Return the folders of this user's transcripts."""
-    return [agent_folder(CLAUDE_CODE, environment) / "projects"]
 
 
 def find_transcripts(paths: Sequence[Path], problems: list[TranscriptProblem] | None = None) -> list[Transcript]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli import times
 from claude_mem_lite.cli.figures.stop_signals import stopped_by_signals
 from claude_mem_lite.cli.options import (
@@ -29,7 +30,7 @@ from claude_mem_lite.evaluation.report import ProjectRecording, ProjectReport, R
 from claude_mem_lite.evaluation.report import evaluate as evaluate_project
 from claude_mem_lite.evaluation.session_walk import FIRST
 from claude_mem_lite.evaluation.variants import Variant, check_variant
-from claude_mem_lite.importers.transcripts import own_folders
+from claude_mem_lite.importers.discovery import folders_of
 from claude_mem_lite.text import counted, one_line, within
 from claude_mem_lite.timestamps import utc_now
 
@@ -89,7 +90,7 @@ def evaluate(
     else:
         client = connect_to_find(_OTHER_PATHS)
         sessions = client.sessions(where(cwd, project, all_projects), limit=_MAX_SESSIONS)
-        projects = of_sessions(sessions, own_folders(os.environ), now)
+        projects = of_sessions(sessions, folders_of(CLAUDE_CODE, os.environ), now)
     measured_since = datetime.fromisoformat(times.since(since)) if since else None
     with stopped_by_signals():
         report = _report(projects, variants, measured_since, now, is_quiet=as_json)

@@ -12,6 +12,7 @@ from typing import Literal
 import click
 
 from claude_mem_lite import pauses
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.options import (
     also_paused_option,
     chosen_home,
@@ -47,7 +48,7 @@ from claude_mem_lite.importers.claude_mem_rows import (
     to_session,
     to_statement,
 )
-from claude_mem_lite.importers.transcripts import own_folders
+from claude_mem_lite.importers.discovery import folders_of
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.responses.imports import KnownSession
 from claude_mem_lite.text import counted
@@ -187,7 +188,7 @@ class ClaudeMemImport:
             imported |= known.imported
             named |= known.projects
             self._forgotten |= set(known.forgotten)
-        return ProjectLookup(chosen, sessions, seen, named, own_folders(os.environ), imported)
+        return ProjectLookup(chosen, sessions, seen, named, folders_of(CLAUDE_CODE, os.environ), imported)
 
     def _wanted(self, kind: RowKind) -> Iterator[tuple[ClaudeMemRow, ProjectMatch]]:
         for row in self._database.rows(kind):
