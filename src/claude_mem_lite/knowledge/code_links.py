@@ -164,7 +164,7 @@ def _is_meant(said: str, file: str, name: str) -> bool:
     return module != said and simple_of(module) == stem_of(file)
 
 
-Tie = Callable[[Memory, Location, str], Memory]
+Link = Callable[[Memory, Location, str], Memory]
 """Function that returns a memory with anchors, for a location and a folder."""
 
 

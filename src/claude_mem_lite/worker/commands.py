@@ -16,7 +16,7 @@ from claude_mem_lite.inbox import erase, event_history
 from claude_mem_lite.inbox.model_queue import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.knowledge import agent_notes, forget, quarantine, remember, user_edits
-from claude_mem_lite.knowledge.code_links import Tie
+from claude_mem_lite.knowledge.code_links import Link
 from claude_mem_lite.knowledge.lessons import model_verdicts, user_verdicts
 from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.knowledge.user_edits import named_scope
@@ -54,7 +54,7 @@ def carry_out(
     model_turns: ModelTurns,
     db: sqlite3.Connection,
     code: CodeCache,
-    link: Tie,
+    link: Link,
     likeness: Likeness,
     now: datetime,
 ) -> list[str]:
@@ -111,7 +111,7 @@ def _remember(
     payload: JsonObject,
     queue: Queue,
     db: sqlite3.Connection,
-    link: Tie,
+    link: Link,
     likeness: Likeness,
     now: datetime,
 ) -> str:

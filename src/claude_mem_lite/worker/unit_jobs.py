@@ -22,7 +22,7 @@ from claude_mem_lite.worker.answers import prerendered
 from claude_mem_lite.worker.services import Services
 
 if TYPE_CHECKING:
-    from claude_mem_lite.knowledge.code_links import Tie
+    from claude_mem_lite.knowledge.code_links import Link
     from claude_mem_lite.worker.guards.jobs import GuardJobs
     from claude_mem_lite.worker.turn_job import StoredTurn
 
@@ -39,7 +39,7 @@ class CommandJob:
         memory_db: sqlite3.Connection,
         model_turns: ModelTurns,
         facts: ProjectFactSync,
-        link: "Tie",
+        link: "Link",
         vectors: VectorIndex,
         guards: "Callable[[], GuardJobs]",
     ) -> None:
@@ -138,7 +138,7 @@ class UnitJobs:
         memory_db: sqlite3.Connection,
         command_job: CommandJob,
         facts: ProjectFactSync,
-        link: "Tie",
+        link: "Link",
         guards: "Callable[[], GuardJobs]",
     ) -> None:
         self._services = services
@@ -189,10 +189,10 @@ class UnitJobs:
         if first.event in session_job.SESSION_EVENTS:
             session_job.process(unit, self._queue, self._memory_db, config, now)
             return None
-        from claude_mem_lite.worker import turn_job  # late: see `worker/loading.py`
+        from claude_mem_lite.worker.turn_job import TurnJob  # late: see `worker/loading.py`
 
         likeness, known = self._services.likeness, self._services.known_turns
-        return turn_job.process(unit, self._queue, self._memory_db, config, self._link, likeness, known, now)
+        return TurnJob(self._queue, self._memory_db, config, self._link, likeness, known).process(unit, now)
 
     def _follow_guards(self, unit: list[Row], stored: "StoredTurn") -> None:
         """Bring guards up to date after a turn; an error must not fail the turn, which is stored."""
