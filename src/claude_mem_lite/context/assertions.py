@@ -97,7 +97,7 @@ class Assertion:
 
     def _excludes(self, ours: Term, other: "Assertion", theirs: Term) -> bool:
         """Return whether two values exclude each other: there is one at a time, or one is the new name of the other."""
-        if self.has_one(ours) and other.has_one(theirs):
+        if self._has_one(ours) and other._has_one(theirs):
             return True
         is_renamed = self._is_new_name(ours) or other._is_new_name(theirs)
         return is_renamed and self._may_be_gone(ours) and other._may_be_gone(theirs)
@@ -109,9 +109,9 @@ class Assertion:
 
     def values(self) -> list[Term]:
         """Return the terms that the value of another sentence may exclude."""
-        return [term for term in self.terms if self.has_one(term) or self._may_be_gone(term)]
+        return [term for term in self.terms if self._has_one(term) or self._may_be_gone(term)]
 
-    def has_one(self, value: Term) -> bool:
+    def _has_one(self, value: Term) -> bool:
         """Return whether a term is the value of something that has one value at a time, and no order or denial."""
         before = self.text[: value.start]
         if value.is_number:

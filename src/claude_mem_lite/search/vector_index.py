@@ -47,14 +47,14 @@ class VectorIndex:
             left = [document for document in ranked if document not in checked]
             size = max(2 * limit, MIN_CHECKED)
             while left and len(hits) < limit:
-                hits += self.first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
+                hits += self._first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
                 checked.update(left[:size])
                 left, size = left[size:], 3 * size
             if len(hits) >= limit or len(ranked) < number:
                 break
         return sorted(hits, key=by_nearness)[:limit]
 
-    def first_fitting(
+    def _first_fitting(
         self, db: sqlite3.Connection, filters: Filters, cosines: Mapping[int, float], limit: int
     ) -> list[tuple[int, float]]:
         """Return the nearest documents that match the filters; filters are checked for no more documents than

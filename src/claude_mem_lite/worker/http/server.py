@@ -84,7 +84,7 @@ class Server:
         self._selector = selectors.DefaultSelector()
         self._reading: set[_Connection] = set()
         self._sending: set[_Connection] = set()
-        self._number = 0
+        self._connection_count = 0
         """Number of open connections, those with an answer under way included."""
         self._answering: set[Future[None]] = set()
         self._answered: deque[_Connection] = deque()
@@ -157,19 +157,19 @@ class Server:
                 self._accept_later()
                 return
             self._make_room()
-            self._number += 1
+            self._connection_count += 1
             self._run_safely(self._begin, _Connection(accepted, self._clock()))
 
     def _begin(self, connection: _Connection) -> None:
         connection.socket.setblocking(False)
-        self._wait_for(connection, selectors.EVENT_READ, self._reading)
+        self._register(connection, selectors.EVENT_READ, self._reading)
         self._read(connection)  # most requests are there already
 
     def _make_room(self) -> None:
         """Close the oldest connection if there are too many, first of those that wait for nothing: clients that never
         finish a request, or read no answer, must not shut hooks out. While all requests are being answered, new
         clients wait for the next tick."""
-        if self._number < self._max_connections:
+        if self._connection_count < self._max_connections:
             return
         self._go_on_with_answered()  # those may be closed too
         closable = self._reading | self._sending
@@ -197,13 +197,13 @@ class Server:
         try:
             request = take_request(connection.received)
         except HttpError as error:
-            self._pause(connection)
+            self._unregister(connection)
             self._send(connection, error_response(error.status, "http", str(error)), is_last=True)
             self._answered.append(connection)
             return
         if request is None:
             return
-        self._pause(connection)
+        self._unregister(connection)
         lane = self._app.lane_of(request)
         if not lane:
             self._answer(connection, request)
@@ -255,7 +255,7 @@ class Server:
         connection.send()
         if not connection.unsent:
             connection.active_at = self._clock()
-            self._pause(connection)
+            self._unregister(connection)
             self._go_on(connection)
 
     def _go_on_with_answered(self) -> None:
@@ -267,35 +267,32 @@ class Server:
         if connection.is_closed:  # by an error after its answer
             return
         if connection.unsent:
-            self._wait_for(connection, selectors.EVENT_WRITE, self._sending)
+            self._register(connection, selectors.EVENT_WRITE, self._sending)
         elif connection.is_last:
-            self._drop(connection)
+            self._close(connection)
         else:
-            self._wait_for(connection, selectors.EVENT_READ, self._reading)
+            self._register(connection, selectors.EVENT_READ, self._reading)
             if connection.received:
                 self._answer_next(connection)
 
-    def _wait_for(self, connection: _Connection, events: int, group: set[_Connection]) -> None:
+    def _register(self, connection: _Connection, events: int, group: set[_Connection]) -> None:
         self._selector.register(connection.socket, events, connection)
         group.add(connection)
 
-    def _pause(self, connection: _Connection) -> None:
-        """Wait for nothing from a connection; without effect if nothing is waited for."""
+    def _unregister(self, connection: _Connection) -> None:
+        """Stop waiting for a connection to be read or written; without effect if nothing waits."""
         for group in (self._reading, self._sending):
             if connection in group:
                 group.remove(connection)
                 self._selector.unregister(connection.socket)
 
     def _close(self, connection: _Connection) -> None:
-        self._pause(connection)
-        self._drop(connection)
-
-    def _drop(self, connection: _Connection) -> None:
-        """Close a connection that waits for nothing; without effect on a closed connection."""
+        """Close a connection; without effect on a closed connection."""
         if connection.is_closed:
             return
+        self._unregister(connection)
         connection.is_closed = True
-        self._number -= 1
+        self._connection_count -= 1
         with suppress(OSError):
             connection.socket.close()
 
