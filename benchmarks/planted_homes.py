@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.planted_facts import Plant, Subject, subjects
-from claude_mem_lite.evaluation.in_process_worker import SettableClock, hook_name, send_hook, served
+from claude_mem_lite.evaluation.in_process_worker import SettableClock, send_hook, served
 from claude_mem_lite.evaluation.recording import Recording
 from claude_mem_lite.evaluation.replay_home import ReplayHome
 from claude_mem_lite.evaluation.sightings import tree_at, write_tree
-from claude_mem_lite.event_names import past_name, time_of
+from claude_mem_lite.event_names import new_name, past_name, time_of
 from claude_mem_lite.importers.transcript_turns import STEP_NS, TranscriptEvent, TranscriptTurn
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
@@ -89,7 +89,7 @@ class PlantedHome:
             "prompt": question,
         }
         body = json.dumps(payload).encode()
-        name = hook_name(_EVENT, self.clock.at)
+        name = new_name(_EVENT, self.clock.at)
         reply = send_hook(self.filled.home, _EVENT, name, body)
         return str(json.loads(reply)["hookSpecificOutput"]["additionalContext"]) if reply else ""
 

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep, p95
@@ -32,7 +33,8 @@ from claude_mem_lite.context.prompt.keywords import defaults
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.embedder import StaticTable
-from claude_mem_lite.evaluation.in_process_worker import hook_name, send_hook
+from claude_mem_lite.evaluation.in_process_worker import send_hook
+from claude_mem_lite.event_names import new_name
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.vector_index import VectorIndex
@@ -91,7 +93,7 @@ def measure(filled: Path, folder: Path, size: int = SIZE, prompts: int = PROMPTS
 
 def _ask(home: Home, asked: Asked) -> Timed:
     time.sleep(_PAUSE_S)
-    name = hook_name(asked.event)
+    name = new_name(asked.event, datetime.now(UTC))
     (home.spool_new / name).write_bytes(asked.payload)
     began = time.perf_counter()
     answer = send_hook(home, asked.event, name)

@@ -27,9 +27,10 @@ from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.embedder import StaticTable
-from claude_mem_lite.evaluation.in_process_worker import SettableClock, hook_name, send_hook, served
+from claude_mem_lite.evaluation.in_process_worker import SettableClock, send_hook, served
 from claude_mem_lite.evaluation.session_walk import Walk
 from claude_mem_lite.evaluation.sightings import RecordedSession, prompt_of
+from claude_mem_lite.event_names import new_name
 from claude_mem_lite.models import WORK_KINDS, Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.indexer import Indexing
@@ -162,7 +163,7 @@ def _answer(home: Home, root: Path, prompt: Prompt, at: datetime) -> bytes:
         "prompt": prompt.text,
     }
     event, body = "UserPromptSubmit", json.dumps(payload).encode()
-    return send_hook(home, event, hook_name(event, at), body)
+    return send_hook(home, event, new_name(event, at), body)
 
 
 def _some_memories(home: Home, root: Path, *, has_recorded: bool) -> list[tuple[str, str]]:

@@ -4,10 +4,8 @@ The worker has no limits of time: the same sessions give the same answers, howev
 
 import http.client
 import logging
-import os
 import socket
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,12 +100,6 @@ def _listener(home: Home) -> socket.socket:
     listener.bind(str(home.socket))
     listener.listen()
     return listener
-
-
-def hook_name(event: str, at: datetime | None = None) -> str:
-    """Return the spool name of an event at a time; now if not given."""
-    ns = time.time_ns() if at is None else int(at.timestamp() * 1e9)
-    return f"{ns:020d}-{os.getpid()}-{os.urandom(4).hex()}-{event}"
 
 
 def send_hook(home: Home, event: str, name: str, body: bytes = b"") -> bytes:

@@ -13,10 +13,11 @@ from datetime import datetime
 from claude_mem_lite.code.git.project_identity import find_location
 from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.evaluation.failures import RepeatedFailure, repeated_failures
-from claude_mem_lite.evaluation.in_process_worker import hook_name, noted_problems, served
+from claude_mem_lite.evaluation.in_process_worker import noted_problems, served
 from claude_mem_lite.evaluation.recording import EDITING_TOOLS, ListedSession
 from claude_mem_lite.evaluation.session_walk import FIRST, SessionStart, Walk
 from claude_mem_lite.evaluation.sightings import prompt_of
+from claude_mem_lite.event_names import new_name
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.models import ReceiptItem
 from claude_mem_lite.store import memories, receipts
@@ -137,7 +138,7 @@ def _answered(services: Services, walk: Walk, trigger: PromptTrigger) -> Answere
 
 
 def _answer(services: Services, walk: Walk, trigger: PromptTrigger) -> Answer:
-    name = hook_name(EVENT, trigger.at)
+    name = new_name(EVENT, trigger.at)
     payload = {
         "session_id": trigger.session.id,
         "transcript_path": str(walk.root / "t.jsonl"),
