@@ -9,8 +9,10 @@ import pytest
 
 from claude_mem_lite.safety.injection import Form, forms, lower_case
 
-_OF_CATEGORY = {"CATEGORY_SPACE": " ", "CATEGORY_WORD": "a", "CATEGORY_DIGIT": "1"}
-_TEXTS_OF_A_PATTERN = 40
+_OF_CATEGORY = {"CATEGORY_SPACE": " \t", "CATEGORY_WORD": "a", "CATEGORY_DIGIT": "1"}
+_ANY = "a b,-"
+_BEFORE, _AFTER = ("", "x ", ". ", "(", ",", "/", "#", "’", "*"), ("", " now", ". ", ",")
+_TEXTS_OF_A_PATTERN = 100
 
 
 class Parser(Protocol):
@@ -30,7 +32,7 @@ class Generator:
         self._random = random.Random(seed)
 
     def text(self, pattern: str) -> str:
-        before, after = self._random.choice(["", "x ", ". ", "("]), self._random.choice(["", " now", ". "])
+        before, after = self._random.choice(_BEFORE), self._random.choice(_AFTER)
         return before + self._text(PARSER.parse(pattern)) + after
 
     def _text(self, parts: object) -> str:
@@ -45,13 +47,13 @@ class Generator:
             case "RANGE", (int(low), int(high)):
                 return chr(self._random.randint(low, high))
             case "IN", [(first, _), *_] if str(first) == "NEGATE":
-                return self._random.choice("a ")
+                return self._random.choice("a ,")
             case "IN", [*choices]:
                 return self._text([self._random.choice(choices)])
             case "CATEGORY", category:
-                return _OF_CATEGORY.get(str(category), "a")
+                return self._random.choice(_OF_CATEGORY.get(str(category), "a"))
             case "ANY" | "NOT_LITERAL", _:
-                return self._random.choice("a b")
+                return self._random.choice(_ANY)
             case "SUBPATTERN", (*_, inner):
                 return self._text(inner)
             case "BRANCH", (_, [*branches]):
