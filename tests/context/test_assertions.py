@@ -2,7 +2,9 @@
 
 import pytest
 
+from claude_mem_lite.context import assertions
 from claude_mem_lite.context.assertions import Assertion, assertions_in
+from tests.support.regex_steps import Count
 
 PORT = "The debug server of `src/cart/store.py` listens on port 4711."
 
@@ -125,3 +127,10 @@ def test_only_sentences_with_the_name_are_read() -> None:
     assert [one.text for one in assertions_in(text, ("store.py",))] == [PORT.rstrip(".")]
     assert len(list(assertions_in(text, ("store.py", "load_carts")))) == 2
     assert list(assertions_in(text, ("", "cart_page"))) == []
+
+
+@pytest.mark.parametrize("part", [" ,", ",", " because", " of x is"])
+def test_a_hostile_sentence_takes_few_steps(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = Count(monkeypatch, [assertions])
+    list(assertions_in(f"The port of `store.py` is 5{part * 300}", ("store.py",)))
+    assert count.taken < 100_000

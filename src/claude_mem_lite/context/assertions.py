@@ -21,7 +21,7 @@ _TERM = lazy(
     r"|(?P<number>(?<![\w.#-])\d[\w.:-]*(?<![.:-]))"
 )
 _LISTED = lazy(r"^(?:\||[-*] \[.\] )")
-_REASON = lazy(r"(?i)(?<=.)[,\s]+(?:because|since|due to|so that|in order to)\s.*$")
+_REASON = lazy(r"(?i)(?<=[^,\s])[,\s]+(?:because|since|due to|so that|in order to)\s.*$")
 _PREPOSITION = (
     r"(?:by|in|on|at|to|for|from|with|as|of|than|until|till|before|after|since|under|over|during|per|via|when|if)\b"
 )
