@@ -9,6 +9,7 @@ from claude_mem_lite.context.prompt import keywords
 from claude_mem_lite.context.prompt.keywords import MAX_TERMS
 from claude_mem_lite.errors import ConfigError
 from tests.support.fakes import Store
+from tests.support.regex_steps import Count
 
 
 def read(prompt: str) -> keywords.Keywords:
@@ -109,3 +110,10 @@ def test_a_huge_file_of_synonyms_is_refused(tmp_path: Path) -> None:
     own.write_bytes(b"#" * 300_000)
     with pytest.raises(ConfigError, match="larger than 256 KiB"):
         keywords.load(own)
+
+
+def test_a_long_token_is_no_name_and_takes_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = Count(monkeypatch, [keywords])
+    read = keywords.read(f"why does cart/total.py fail with {'aGVsbG8' * 200}", {})
+    assert read.names == {"cart"}
+    assert count.taken < 100_000

@@ -46,6 +46,7 @@ COMMON = frozenset(
     tell test tests text thing things think time two type understand unit update user using value version way
     work working works write wrong""".split()  # noqa: SIM905
 )
+_TOKEN = re.compile(r"[\w./-]+")
 _NAME = re.compile(r"[A-Za-z_][\w./-]*(?:[a-z][A-Z]|[\w]_[\w]|\w/\w|\w\.\w)[\w./-]*")
 # Number of an issue, or a version; other numbers are too common.
 _REFERENCE = re.compile(r"(?<![\w#])#\d+\b|(?<![\w.])v?\d+(?:\.\d+)+(?![\w.]*\w)")
@@ -53,6 +54,8 @@ _PATH = re.compile(r"[\w.@~/-]+")
 _ENDING = re.compile(r"\w\.\w[^/]*$")
 _OF_COMMON, _OF_WORD, _OF_NAME = 0.3, 1.0, 1.5
 _DIGITS = 3
+_MAX_NAME_LENGTH = 200
+"""Length of a name; a longer token is a key or a picture in base64, whose search took half a second."""
 _GOALS = re.compile(r"(?i)\b(?:goals?|milestones?|missions?|objectives?|roadmap|ziele?|meilensteine?)\b")
 Synonyms = Mapping[str, tuple[str, ...]]
 _DEFAULTS = Path(__file__).with_name("synonyms.toml")
@@ -135,7 +138,8 @@ def read(prompt: str, synonyms: Mapping[str, tuple[str, ...]]) -> Keywords:
     """Return the keywords of a prompt; none for small talk or text that nobody typed."""
     typed = "" if _NOT_TYPED.match(prompt) else without_own_blocks(prompt)[:MAX_PROMPT_LENGTH]
     words = [word for word in query_words(typed) if word not in SMALL_TALK and _is_specific(word)]
-    written = [name.strip("./-") for name in _NAME.findall(typed)]
+    tokens = (token for token in _TOKEN.findall(typed) if len(token) <= _MAX_NAME_LENGTH)
+    written = [name[0].strip("./-") for token in tokens if (name := _NAME.search(token))]
     names = {word for name in written for word in query_words(name)[:1]}
     ranked = sorted(words, key=lambda word: (word in COMMON, word not in names))
     terms = tuple(ranked[:MAX_TERMS])
