@@ -57,6 +57,15 @@ with opened(Path({str(path)!r})) as db:
         assert child.stdout.read() == "stopped\n"
 
 
+def test_a_text_that_is_computed_without_measure_is_refused(tmp_path: Path) -> None:
+    computed = "directory text generated always as (hex(zeroblob(40000000))) virtual"
+    session = f"create table session (id text, {computed}, parent_id text, time_created integer)"
+    path = made.opencode_database(tmp_path)
+    _changed(path, f"drop table session; {session}; insert into session (id, time_created) values ('ses_o1', 1)")
+    with pytest.raises(sqlite3.DataError, match="too big"):
+        sessions_in(path)
+
+
 def test_a_text_that_is_no_utf_8_hides_no_other_session(tmp_path: Path) -> None:
     path = made.opencode_database(tmp_path)
     _changed(path, "insert into session select cast(x'fffe' as text), directory, parent_id, 1 from session")

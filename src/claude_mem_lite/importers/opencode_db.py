@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic
 
-from claude_mem_lite.importers.jsonl_reader import open_plain
+from claude_mem_lite.importers.jsonl_reader import MAX_FILE_BYTES, open_plain
 from claude_mem_lite.importers.transcripts import size_of
 from claude_mem_lite.models import JsonValue
 
@@ -49,6 +49,7 @@ def opened(database: Path, max_read_s: float = MAX_READ_S) -> Iterator[TimedQuer
     with closing(sqlite3.connect(f"{database.absolute().as_uri()}?{_mode(database)}", uri=True)) as db:
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         db.execute("pragma trusted_schema = off")
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_FILE_BYTES)  # a computed column may be a gigabyte long
         queries = TimedQueries(db, max_read_s)
         # A view or a virtual table has no page of its own.
         stored = queries.rows("select lower(name) from sqlite_master where type = 'table' and rootpage > 0")
