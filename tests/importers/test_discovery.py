@@ -109,6 +109,29 @@ def test_every_file_that_is_not_read_has_a_reason(home: Path) -> None:
     ]
 
 
+def test_a_sub_agents_file_without_its_session_has_a_reason(tmp_path: Path) -> None:
+    line = {"type": "user", "sessionId": "gone", "timestamp": made.stamp(0), "message": {"content": "look"}}
+    beside = made.write_lines(tmp_path / "agent-a1.jsonl", [line])
+    below = made.write_lines(tmp_path / "gone" / "subagents" / "agent-b2.jsonl", [line])
+    noise = made.write_lines(tmp_path / "agent-c3.jsonl", [{"display": "fix it"}])
+    expected = [(beside.name, OF_SUBAGENT), (below.name, OF_SUBAGENT), (noise.name, OTHER_FORMAT)]
+    assert reasons(discover([tmp_path], AGENTS, {}, [])) == expected
+    assert reasons(discover([beside, below, noise], AGENTS, {}, [])) == expected
+    assert {reason for _, reason in reasons(discover([tmp_path], ["codex"], {}, []))} == {OTHER_AGENT}
+
+
+def test_a_sub_agents_file_of_a_session_that_is_read_is_not_named(tmp_path: Path) -> None:
+    fixed_bug("s1").write(tmp_path)
+    made.write_lines(tmp_path / "s1" / "subagents" / "agent-b2.jsonl", [{"display": "fix it"}])
+    assert discover([tmp_path], AGENTS, {}, []).unused == []
+
+
+def test_a_session_of_another_agent_may_be_named_like_a_sub_agents(tmp_path: Path) -> None:
+    path = made.write_lines(tmp_path / "agent-run-1.jsonl", made.codex_session())
+    for given in (tmp_path, path):
+        assert [(one.agent, one.path) for one in discover([given], AGENTS, {}, []).transcripts] == [("codex", path)]
+
+
 def test_an_empty_session_and_another_format_are_told_apart(tmp_path: Path) -> None:
     empty = made.write_lines(tmp_path / "a.jsonl", [made.codex_head("c1")])
     history = made.write_lines(tmp_path / "b.jsonl", [{"display": "fix it"}])

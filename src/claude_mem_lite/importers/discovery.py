@@ -2,7 +2,7 @@
 reasons for files that cannot be used."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,13 +10,14 @@ from claude_mem_lite.agents.adapters import IMPORTED
 from claude_mem_lite.agents.agent_folders import agent_folder
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.importers import codex_rollout, copilot_log, gemini_chat, opencode_session
-from claude_mem_lite.importers.agent_session import NO_FOLDER, AgentSession
+from claude_mem_lite.importers.agent_session import NO_FOLDER, OF_SUBAGENT, AgentSession
 from claude_mem_lite.importers.jsonl_reader import Lines, TranscriptProblem, read_object
 from claude_mem_lite.importers.transcript_entries import first_entry
 from claude_mem_lite.importers.transcripts import (
     SUFFIXES,
     Transcript,
     files_below,
+    files_without_session,
     find_transcripts,
     size_of,
     written_ns,
@@ -87,13 +88,14 @@ def discover(
     their sessions."""
     found = Discovery()
     if paths:
-        claude = find_transcripts(paths, problems)
+        folders = paths
         files = [file for path in paths for file in _documents(path)]
     else:
-        claude = find_transcripts(folders_of(CLAUDE_CODE, environment), problems) if CLAUDE_CODE in agents else []
+        folders = folders_of(CLAUDE_CODE, environment) if CLAUDE_CODE in agents else []
         others = [agent for agent in agents if agent != CLAUDE_CODE]
         roots = [(agent, root) for agent in others for root in folders_of(agent, environment)]
         files = [file for agent, root in roots for file in sorted(stored_files(agent, root, problems))]
+    claude = find_transcripts(folders, problems)
     for transcript in claude:
         session = _session_of(transcript.path) if paths else None
         if session:
@@ -104,6 +106,8 @@ def discover(
             found.unused.append(UnusedFile(transcript.path, "", OTHER_AGENT))
     for file in dict.fromkeys(files):
         _take_file(found, file, agents, problems)
+    for file in files_without_session(folders, claude):
+        _take_left(found, file, agents, {problem.path for problem in problems})
     found.transcripts.sort(key=lambda one: (one.began_ns, written_ns(one.path), one.path))
     return found
 
@@ -131,6 +135,19 @@ def _take_file(found: Discovery, path: Path, agents: Sequence[str], problems: li
         problems += unread
     else:
         found.unused.append(UnusedFile(path, "", OTHER_FORMAT))
+
+
+def _take_left(found: Discovery, path: Path, agents: Sequence[str], unreadable: Container[Path]) -> None:
+    """Take a file named like a sub-agent's whose session was not found."""
+    if session := _session_of(path):
+        _take(found, path, session, agents, size_of(path))
+    elif CLAUDE_CODE not in agents:
+        found.unused.append(UnusedFile(path, "", OTHER_AGENT))
+    elif path not in unreadable:
+        is_claude = first_entry(Lines(path, [])) is not None
+        found.unused.append(
+            UnusedFile(path, CLAUDE_CODE if is_claude else "", OF_SUBAGENT if is_claude else OTHER_FORMAT)
+        )
 
 
 def _take(found: Discovery, path: Path, session: AgentSession, agents: Sequence[str], size_bytes: int) -> None:

@@ -5,7 +5,7 @@ Reads only, line by line. Benchmarks call this module as well as the command lin
 import heapq
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
@@ -67,6 +67,19 @@ def find_transcripts(paths: Sequence[Path], problems: list[TranscriptProblem] | 
     return sorted(
         transcripts, key=lambda transcript: (transcript.began_ns, written_ns(transcript.path), transcript.path)
     )
+
+
+def files_without_session(paths: Sequence[Path], found: Sequence[Transcript]) -> list[Path]:
+    """Return the files named like those of sub-agents that belong to no session: the session's file is gone, or another
+    agent wrote them."""
+    taken = {file for one in found for file in (one.path, *one.agents)}
+    files = {file for path in paths for file in _files_at(path.absolute()) if file not in taken}
+    named = (file for file in sorted(files) if _is_agent(file.name) and file.name.endswith(SUFFIXES))
+    return [file for file in named if _session_of(file, []) is None]
+
+
+def _files_at(path: Path) -> Iterable[Path]:
+    return files_below(path, []) if path.is_dir() else [path]
 
 
 def read_transcript(transcript: Transcript, now: datetime) -> "TranscriptReader":
