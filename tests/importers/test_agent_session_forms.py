@@ -5,6 +5,7 @@ import hashlib
 import json
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from claude_mem_lite.importers.jsonl_reader import MAX_FILE_BYTES, TranscriptPro
 from claude_mem_lite.importers.opencode_session import sessions_in
 from tests.importers.test_agent_sessions import SOON, kinds, read, session_of, tools
 from tests.support import agent_files as made
-from tests.support.past_sessions import Json
+from tests.support.past_sessions import LONG_AGO, Json
 
 OTHER = "/home/dev/other"
 GUIDANCE = "Additional guidance from postToolUse hooks:\n"
@@ -40,6 +41,44 @@ def gemini(folder: Path, *lines: Json, head: Json | None = None) -> Path:
 def folders(path: Path) -> list[Json]:
     ((turn,), _) = read(path)
     return [event.payload["cwd"] for event in turn.events if "tool_name" in event.payload]
+
+
+@pytest.mark.parametrize(
+    ("agent", "branch"), [("codex", "main"), ("copilot", "main"), ("gemini", ""), ("opencode", "")]
+)
+def test_the_branch_of_a_session_is_that_of_its_events(tmp_path: Path, agent: str, branch: str) -> None:
+    ((turn,), _) = read(session_of(agent, tmp_path))
+    assert {event.payload["git_branch"] for event in turn.events} == {branch}
+
+
+def test_a_compaction_of_codex_closes_no_turn(tmp_path: Path) -> None:
+    ((turn,), _) = read(codex(tmp_path, made.codex_line(3, "compacted", message="All in short.")))
+    assert kinds(turn) == ["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"]
+
+
+def test_a_compaction_of_copilot_closes_no_turn(tmp_path: Path) -> None:
+    ((turn,), _) = read(copilot(tmp_path, made.copilot_line(2, "session.compaction_start")))
+    assert kinds(turn).count("PreCompact") == 1
+    assert turn.events[-2].payload["last_assistant_message"] == made.SAID
+
+
+def test_a_plan_of_codex_is_a_list_of_tasks(tmp_path: Path) -> None:
+    given = {"plan": [{"step": "read the ledger", "status": "completed"}]}
+    ((turn,), _) = read(codex(tmp_path, *made.codex_call(2, "x1", "update_plan", given, "Plan updated")))
+    assert tools(turn) == [("TodoWrite", {"todos": [{"content": "read the ledger", "status": "completed"}]})]
+
+
+def test_a_command_of_codex_that_a_signal_ended_has_failed(tmp_path: Path) -> None:
+    call = made.codex_call(2, "x1", "exec_command", {"cmd": "make"}, "Process exited with code -9\nOutput:\nstopped\n")
+    ((turn,), _) = read(codex(tmp_path, *call))
+    assert [event.payload["error"] for event in turn.events if "error" in event.payload] == ["Exit code -9\nstopped\n"]
+
+
+def test_a_call_after_the_closing_words_goes_on_with_the_turn(tmp_path: Path) -> None:
+    path = codex(tmp_path, *made.codex_end(2, "t1"))
+    call = made.codex_call(10, "x1", "exec_command", {"cmd": "cat log"}, "Exit code: 0\nOutput:\nok\n")
+    made.write_lines(path, [*map(json.loads, path.read_text().splitlines()), *call])
+    assert read(path, SOON) == ([], 1)
 
 
 @pytest.mark.parametrize(("given", "expected"), [(OTHER, OTHER), ("web", f"{made.CWD}/web"), ("", made.CWD)])
@@ -133,6 +172,23 @@ def test_a_session_of_a_sub_agent_of_gemini_is_not_read(tmp_path: Path) -> None:
     found = discover([path], AGENTS, {}, [])
     assert found.transcripts == []
     assert OF_SUBAGENT in str(found)
+
+
+@pytest.mark.parametrize("typed", ["/memory show", "?"])
+def test_a_command_of_gemini_itself_is_no_prompt(tmp_path: Path, typed: str) -> None:
+    command: Json = {"id": "m9", "timestamp": made.stamp(9), "type": "user", "content": [{"text": typed}]}
+    ((turn,), _) = read(gemini(tmp_path, *made.gemini_messages(), command))
+    assert kinds(turn).count("UserPromptSubmit") == 1
+
+
+def test_gemini_may_replace_all_messages(tmp_path: Path) -> None:
+    before: Json = {"id": "m9", "timestamp": made.stamp(0), "type": "user", "content": [{"text": "look"}]}
+    ((turn,), _) = read(gemini(tmp_path, before, {"$set": {"messages": made.gemini_messages()}}))
+    assert [event.payload["prompt"] for event in turn.events if "prompt" in event.payload] == ["decide on the rates"]
+
+
+def test_a_turn_of_gemini_without_a_reply_goes_on_however_old_its_calls_are(tmp_path: Path) -> None:
+    assert read(gemini(tmp_path, *made.gemini_messages()[:3]), LONG_AGO + timedelta(minutes=20)) == ([], 1)
 
 
 @pytest.mark.parametrize("status", ["cancelled", "awaiting_approval", ""])
@@ -253,6 +309,25 @@ def test_a_tool_of_opencode_that_did_not_end_is_left_out(tmp_path: Path, status:
     path = changed_opencode(tmp_path, "part/msg_2/prt_2.json", state=state(status, {"command": "cat none"}))
     ((turn,), _) = read(path)
     assert [tool for tool, _ in tools(turn)] == ["Write"]
+
+
+@pytest.mark.parametrize("finish", ["tool-calls", "unknown"])
+def test_a_reply_of_opencode_with_more_to_come_does_not_end_the_turn(tmp_path: Path, finish: str) -> None:
+    assert read(changed_opencode(tmp_path, "message/ses_o1/msg_2.json", finish=finish), SOON) == ([], 1)
+
+
+def test_a_reply_of_opencode_in_another_folder_is_of_that_folder(tmp_path: Path) -> None:
+    path = changed_opencode(tmp_path, "message/ses_o1/msg_2.json", path={"cwd": OTHER})
+    assert folders(path) == [OTHER, OTHER]
+
+
+def test_tasks_of_opencode_are_a_list_of_tasks(tmp_path: Path) -> None:
+    todos = [{"content": "read the ledger", "status": "completed"}]
+    path = changed_opencode(
+        tmp_path, "part/msg_2/prt_2.json", tool="todowrite", state=state("completed", {"todos": todos})
+    )
+    ((turn,), _) = read(path)
+    assert ("TodoWrite", {"todos": todos}) in tools(turn)
 
 
 def test_an_edit_of_opencode_has_the_old_and_the_new_text(tmp_path: Path) -> None:

@@ -112,17 +112,19 @@ def test_prompts_of_a_newer_codex_are_completed_items(tmp_path: Path) -> None:
 
 def test_a_long_command_of_codex_ends_with_the_output_that_comes_later(tmp_path: Path) -> None:
     running = "Chunk ID: 1\nProcess running with session ID 7\nOutput:\none\n"
-    ended = "Chunk ID: 2\nProcess exited with code 3\nOutput:\ntwo\n"
+    goes_on = "Chunk ID: 2\nProcess running with session ID 7\nOutput:\ntwo\n"
+    ended = "Chunk ID: 3\nProcess exited with code 3\nOutput:\nthree\n"
     lines = [
         made.codex_head("c1"),
         *made.codex_prompt(1, "t1", "run it"),
         *made.codex_call(2, "x1", "exec_command", {"cmd": "make"}, running),
-        *made.codex_call(4, "x2", "write_stdin", {"session_id": 7, "chars": ""}, ended),
-        *made.codex_end(6, "t1"),
+        *made.codex_call(4, "x2", "write_stdin", {"session_id": 7, "chars": ""}, goes_on),
+        *made.codex_call(6, "x3", "write_stdin", {"session_id": 7, "chars": ""}, ended),
+        *made.codex_end(8, "t1"),
     ]
     ((turn,), _) = read(made.write_lines(tmp_path / "r.jsonl", lines))
     (failure,) = [one.payload for one in turn.events if "tool_name" in one.payload]
-    assert (failure["tool_input"], failure["error"]) == ({"command": "make"}, "Exit code 3\none\ntwo\n")
+    assert (failure["tool_input"], failure["error"]) == ({"command": "make"}, "Exit code 3\none\ntwo\nthree\n")
 
 
 def test_output_that_looks_like_an_exit_code_is_output(tmp_path: Path) -> None:
@@ -175,9 +177,10 @@ def test_the_memory_tools_of_the_package_are_left_out(tmp_path: Path) -> None:
     assert [tool for tool, _ in tools(turn)] == ["mcp__tracker__find"]
 
 
-def test_a_refused_call_of_copilot_is_no_failure(tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", ["denied", "rejected"])
+def test_a_refused_call_of_copilot_is_no_failure(tmp_path: Path, code: str) -> None:
     head, prompt, *rest = made.copilot_session()
-    refused = made.copilot_call(2, "bash", {"command": "rm x"}, "", success=False, error={"code": "denied"})
+    refused = made.copilot_call(2, "bash", {"command": "rm x"}, "", success=False, error={"code": code})
     ((turn,), _) = read(made.write_lines(tmp_path / "events.jsonl", [head, prompt, *refused, *rest]))
     assert [tool for tool, _ in tools(turn)] == ["Bash", "Write"]
 

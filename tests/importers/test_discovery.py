@@ -1,6 +1,8 @@
 """Where the transcripts of each agent are found, and why a file is not used."""
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from claude_mem_lite.importers.discovery import (
 )
 from claude_mem_lite.importers.jsonl_reader import TranscriptProblem
 from tests.support import agent_files as made
-from tests.support.past_sessions import fixed_bug
+from tests.support.past_sessions import Json, fixed_bug
 
 
 @pytest.fixture
@@ -85,6 +87,7 @@ def test_variables_of_the_agents_name_their_folders() -> None:
         "gemini": "/g/.gemini/tmp",
         "opencode": "/x/opencode",
     }
+    assert Path("/c/archived_sessions") in folders_of("codex", environment)
 
 
 def test_without_a_variable_an_agent_has_a_folder_in_the_home_of_the_user(
@@ -98,10 +101,14 @@ def test_every_file_that_is_not_read_has_a_reason(home: Path) -> None:
     sessions = home / ".codex" / "sessions"
     made.write_lines(sessions / "other.jsonl", [{"display": "fix it"}])
     made.write_lines(sessions / "sub.jsonl", [made.codex_head("c9", thread_source="subagent")])
+    made.write_lines(
+        sessions / "nowhere.jsonl", [{**(head := made.codex_head("c8")), "payload": {**head["payload"], "cwd": ""}}]
+    )
     chats = home / ".gemini" / "tmp" / "unknown" / "chats"
     made.write_lines(chats / "session-g9.jsonl", [made.gemini_head("g9")])
     made.opencode_files(home / ".local" / "share", "ses_o9", parentID="ses_o1")
     assert reasons(discover([], AGENTS, {}, [])) == [
+        ("nowhere.jsonl", NO_FOLDER),
         ("other.jsonl", OTHER_FORMAT),
         ("ses_o9.json", OF_SUBAGENT),
         ("session-g9.jsonl", NO_FOLDER),
@@ -130,6 +137,36 @@ def test_a_session_of_another_agent_may_be_named_like_a_sub_agents(tmp_path: Pat
     path = made.write_lines(tmp_path / "agent-run-1.jsonl", made.codex_session())
     for given in (tmp_path, path):
         assert [(one.agent, one.path) for one in discover([given], AGENTS, {}, []).transcripts] == [("codex", path)]
+
+
+def test_sessions_are_read_in_the_order_in_which_they_began(home: Path) -> None:
+    made.opencode_files(home / ".local" / "share", "ses_o0", time={"created": made.millis(-60)})
+    made.write_lines(home / ".codex" / "archived_sessions" / "rollout-c0.jsonl", early_codex_session())
+    assert [one.session for one in discover([], AGENTS, {}, []).transcripts][:2] == ["c0", "ses_o0"]
+
+
+def early_codex_session() -> list[Json]:
+    head, *rest = made.codex_session("c0")
+    return [{**head, "payload": {**head["payload"], "timestamp": made.stamp(-120)}}, *rest]
+
+
+def test_other_files_in_the_folders_of_agents_are_no_sessions(home: Path) -> None:
+    made.write_json(home / ".gemini" / "tmp" / "shop" / "logs.json", {"type": "user"})
+    made.write_json(home / ".local" / "share" / "opencode" / "storage" / "session" / "p1" / "share.json", {"url": "x"})
+    found = discover([], AGENTS, {}, [])
+    assert (len(found.transcripts), found.unused) == (len(AGENTS), [])
+
+
+def test_the_size_of_a_database_of_opencode_counts_once_and_with_its_log(tmp_path: Path) -> None:
+    path = made.opencode_database(tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("pragma journal_mode = wal")
+        db.execute("insert into session values ('ses_o2', ?, null, ?)", (made.CWD, made.millis(5)))
+        db.commit()
+        log = path.with_name("opencode.db-wal").stat().st_size
+        sizes = [one.size_bytes for one in discover([path], AGENTS, {}, []).transcripts]
+        assert log > 0
+        assert sizes == [path.stat().st_size + log, 0]
 
 
 def test_an_empty_session_and_another_format_are_told_apart(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class AgentTurnBuilder:
         key = ""
         for step in draft.steps:
             for event in self._events(step, draft):
-                key = key or ("" if step.kind == "compact" else event.name)
+                key = key or event.name
                 events.append(event)
         if not key:
             return
