@@ -1,6 +1,7 @@
 """Digests that the importing command makes of past turns, for the worker to take."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -64,6 +65,20 @@ def test_after_a_turn_without_a_digest_comes_the_one_of_the_next(
     assert first is None
     assert second is not None
     assert caplog.messages == ["turn left to the worker: ValueError"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(TURN, prompt="run them again"),
+        replace(TURN, previous_message="The tests are missing."),
+        replace(TURN, events=TURN.events[1:]),
+        replace(TURN, earlier=TURN.events),
+    ],
+    ids=["prompt", "message before", "events", "failed before"],
+)
+def test_a_turn_that_differs_in_anything_that_rules_read_has_another_key(other: Turn) -> None:
+    assert key_of(other) != key_of(TURN)
 
 
 def test_a_digest_of_another_version_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:

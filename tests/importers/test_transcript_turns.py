@@ -290,6 +290,19 @@ def test_a_session_that_was_left_long_ago_is_over(tmp_path: Path) -> None:
     assert payloads(turns, "SessionEnd")[0]["reason"] == "other"
 
 
+def test_the_end_of_a_file_does_not_end_another_session_in_it(tmp_path: Path) -> None:
+    session = PastSession("s2").prompt("begin").says("Begun.")
+    session.prompt("go on", sessionId="s1").says("Done.", sessionId="s1")
+    last = turns_of(session, tmp_path)[-1]
+    assert (last.session, kinds([last])[-1]) == ("s1", "Stop")
+
+
+def test_the_end_of_a_file_under_another_name_ends_the_session(tmp_path: Path) -> None:
+    session = fixed_bug("s1")
+    session.id = "backup"
+    assert payloads(turns_of(session, tmp_path), "SessionEnd")[0]["session_id"] == "s1"
+
+
 def test_a_session_of_today_may_go_on(tmp_path: Path) -> None:
     turns = turns_of(fixed_bug("s1"), tmp_path, LONG_AGO + timedelta(minutes=5))
     assert kinds(turns)[-1] == "Stop"
