@@ -44,6 +44,13 @@ def test_no_digest_follows_a_turn_with_a_failed_command(tmp_path: Path) -> None:
     assert second is None
 
 
+def test_digests_are_made_again_from_the_fourth_turn_after_a_failed_command_on(tmp_path: Path) -> None:
+    session = PastSession("d-later").prompt("run it").runs("pytest", "1 failed", exit_code=1).says("One fails.")
+    for asked in ("why?", "since when?", "and now?", "and the docs?"):
+        session.prompt(asked).says("I look.")
+    assert [made is not None for made in digests_of(session, tmp_path)] == [True, False, False, False, True]
+
+
 def test_no_digest_follows_a_failed_command_of_a_turn_without_a_prompt(tmp_path: Path) -> None:
     session = PastSession("d-unasked").prompt("start it").says("It starts.")
     session.prompt("<task-notification>\nIt started.\n</task-notification>").runs("pytest", "1 failed", exit_code=1)

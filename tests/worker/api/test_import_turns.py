@@ -117,7 +117,8 @@ def test_rows_that_the_command_has_read_are_stored_as_the_worker_would_read_the_
 
 def test_the_command_makes_the_digest_that_the_worker_would_make(served: Machine, tmp_path: Path) -> None:
     session = PastSession("i-ahead").prompt("which files?").runs("ls", "cart.py").says("One file, cart.py.")
-    session.prompt("<task-notification>\nA server ended.\n</task-notification>").runs("ls", "tax.py").says("Seen.")
+    for name in ("server", "build"):
+        session.prompt(f"<task-notification>\nA {name} ended.\n</task-notification>").runs("ls", "tax.py").says("Seen.")
     turns = turns_of(session.prompt("and the tax?").says("It is 19 %."), tmp_path)
     digests = SessionDigests(Config(), LATER)
     ahead: list[Json] = [{**turn.as_rows(), "ahead": digests.digest(turn.arrivals())} for turn in turns]
@@ -125,7 +126,7 @@ def test_the_command_makes_the_digest_that_the_worker_would_make(served: Machine
         turn["ahead"]["digest"]["log"] = "made by the command"
     served.post("/api/import", {"turns": ahead})
     logs = query(served.home.memory_db, "select log from prompts where session = 'i-ahead' and reply <> ''")
-    assert logs == [("made by the command",)] * 3
+    assert logs == [("made by the command",)] * 4
 
 
 def test_a_digest_of_another_turn_is_not_taken(served: Machine, tmp_path: Path) -> None:
