@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ import pytest
 
 from claude_mem_lite.cli.transfer.transcript_import import TranscriptImport
 from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport
-from claude_mem_lite.importers.transcripts import FolderMap, Transcript, find_transcripts
+from claude_mem_lite.importers.transcripts import FolderMap, Transcript, find_transcripts, read_transcript
 from claude_mem_lite.importers.turn_batches import BATCH_BYTES
 from claude_mem_lite.paths import Home
 from tests.support.fake_worker import fake_worker
@@ -358,6 +358,59 @@ def test_known_turns_are_not_sent(home: Home, tmp_path: Path, capsys: pytest.Cap
     assert "2 turns were there already." in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("group", "reason"),
+    [
+        ("known", "already known"),
+        ("excluded", "excluded"),
+        ("off", "from a time when memory was off"),
+        ("excluded_then", "excluded"),
+    ],
+)
+def test_the_reason_for_an_unused_file_is_that_of_its_turns(
+    home: Home, tmp_path: Path, group: str, reason: str
+) -> None:
+    (transcript,) = find_transcripts([fixed_bug("s1").write(tmp_path)])
+    names = [turn.name for turn in read_transcript(transcript, datetime.now(UTC))]
+    with fake_worker(home) as worker:
+        worker.answer("POST /api/import/known", {"known": [], "excluded": [], **NOT_PAUSED, group: names})
+        report = imported([transcript])
+    assert [(one.path, one.reason) for one in report.unused] == [(transcript.path, reason)]
+
+
+def test_the_reason_for_a_file_whose_only_turn_goes_on_is_that_the_turn_is_open(home: Home, tmp_path: Path) -> None:
+    path = PastSession("s1", at=datetime.now(UTC)).prompt("still at it").write(tmp_path)
+    assert [one.reason for one in imported(find_transcripts([path])).unused] == ["still open"]
+
+
+def test_turns_that_fail_in_the_worker_are_counted_and_their_file_was_used(home: Home, tmp_path: Path) -> None:
+    with fake_worker(home) as worker:
+        worker.answer("POST /api/import/known", {"known": [], "excluded": [], **NOT_PAUSED})
+        worker.answer("POST /api/import", {"turns": 0, "memories": 0, "ended": 0, "unsure_lessons": 0})
+        report = imported(find_transcripts([fixed_bug("s1").write(tmp_path)]))
+    assert (report.turns, report.waiting, report.unused) == (0, 1, [])
+
+
+def test_progress_goes_up_within_a_file_and_ends_with_the_size_of_all_files(home: Home, tmp_path: Path) -> None:
+    large = PastSession("s1").prompt(f"one {'x' * BATCH_BYTES}").says("One.").prompt("two").says("Two.")
+    paths = [large.write(tmp_path), fixed_bug("s2", 2).write(tmp_path)]
+    found, done, interval_s = find_transcripts(paths), list[int](), sys.getswitchinterval()
+    with fake_worker(home) as worker:
+        worker.answer("POST /api/import/known", {"known": [], "excluded": [], **NOT_PAUSED})
+        worker.answer("POST /api/import", {"turns": 1, "memories": 1, "ended": 0, "unsure_lessons": 0})
+        imported(found, done.append)
+    sizes = [one.size_bytes for one in found]
+    assert done == sorted(done)
+    assert (done[0] > BATCH_BYTES, sizes[0] in done, done[-1]) == (True, True, sum(sizes))
+    assert sys.getswitchinterval() == interval_s
+
+
+def imported(found: Sequence[Transcript], advance: Callable[[int], None] = lambda _: None) -> TranscriptReport:
+    report = TranscriptReport()
+    TranscriptImport(report, FolderMap({}), advance, also_paused=False).run(found)
+    return report
+
+
 class Followed(list[Transcript]):
     """Transcripts that tell when all of them were read."""
 
@@ -382,7 +435,7 @@ def test_turns_that_are_read_while_the_worker_is_at_work_come_with_digests(home:
     with fake_worker(home) as worker:
         worker.answer("POST /api/import/known", {"known": [], "excluded": [], **NOT_PAUSED})
         worker.answer("POST /api/import", {"turns": 1, "memories": 1, "ended": 0, "unsure_lessons": 0})
-        TranscriptImport(TranscriptReport(), FolderMap({}), wait_for_reader, also_paused=False).run(found)
+        imported(found, wait_for_reader)
         sent: Json = [one.body for one in worker.seen if one.path == "/api/import"]
     assert [len(body["turns"]) for body in sent] == [1, 1, 1]
     assert set(sent[2]["turns"][0]["ahead"]) == {"key", "digest"}
