@@ -275,6 +275,7 @@ def test_where_there_are_no_transcripts_it_says_where_it_looked(unserved: Machin
     assert told.startswith(f"There are no transcripts in {folder} or {unserved.user_home / '.codex' / 'sessions'} or ")
     assert "PATH" in told
     assert "CLAUDE_CONFIG_DIR" in told
+    assert "or set CODEX_HOME as it is set" in run(unserved, "--agent", "codex").stdout
     assert run(unserved, tmp_path).stdout.startswith(
         f"There are no transcripts (.jsonl, .jsonl.gz, .json, opencode*.db) in {tmp_path}. "
     )

@@ -180,10 +180,11 @@ def _where_nothing_is(paths: Sequence[Path], agents: Sequence[str]) -> str:
         kinds = ", ".join(IMPORTABLE)
         return f"There are no transcripts ({kinds}) in {named}. Without a PATH, the agents' own folders are read."
     folders = " or ".join(plain(folder) for agent in agents for folder in folders_of(agent, os.environ))
-    *variables, last = VARIABLES.values()
+    *variables, last = (VARIABLES[agent] for agent in agents)
+    named = f"{', '.join(variables)} or {last}" if variables else last
     return (
         f"There are no transcripts in {folders}. If an agent keeps them elsewhere, give that folder as PATH, or set "
-        f"{', '.join(variables)} or {last} as it is set for the agent."
+        f"{named} as it is set for the agent."
     )
 
 
