@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from claude_mem_lite.client.client import Client
+from claude_mem_lite.ui.pages import lists
 from claude_mem_lite.ui.server import make_app
 from tests.support.lesson_stories import stories
 from tests.support.running import Json, Machine, leave, open_machine, payload
@@ -82,6 +83,20 @@ def test_a_question_is_no_rule_before_it_is_worded_as_one(machine: Machine, page
 
     do(page, "edit_lesson", id=unsure["id"], text=FIRST.saved)
     assert [one["summary"] for one in machine.get("/api/lessons")["learned"]] == [FIRST.saved]
+
+
+def test_lessons_beyond_the_limit_of_the_page_are_counted(
+    machine: Machine, page: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "_MAX_LESSONS", 1)
+    say(machine, "s-1", FIRST.said)
+    say(machine, "s-2", SECOND.said)
+    first, second = machine.get("/api/lessons")["unsure"]
+    assert "1 more sentence:" in listed(page)
+
+    for one, story in ((first, FIRST), (second, SECOND)):
+        do(page, "edit_lesson", id=one["id"], text=story.saved)
+    assert "1 older lesson not shown" in listed(page)
 
 
 def test_nothing_is_decided_without_the_token(machine: Machine, page: TestClient) -> None:

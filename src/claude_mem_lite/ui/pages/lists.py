@@ -113,5 +113,6 @@ def lessons(asked: Asked) -> str:
             )
             for lesson in found.learned
         ],
+        "more": found.more,
     }
     return render("lessons_list.html" if asked.chosen("only") == "list" else "lessons.html", **values)
