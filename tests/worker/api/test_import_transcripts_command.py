@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -316,6 +317,7 @@ def test_a_terminal_is_shown_a_bar(machine: Machine, tmp_path: Path) -> None:
     assert done.stdout.startswith(b"Imported 3 turns of 3 sessions: 3 new memories.\n")
     assert "3 transcripts" in shown
     assert "\u2501" in shown
+    assert re.search(r"[-\d]:[-\d]{2}:[-\d]{2}", shown), "the time that is left"
 
 
 def test_ctrl_c_ends_it_at_once_and_says_how_to_go_on(unserved: Machine, tmp_path: Path) -> None:
