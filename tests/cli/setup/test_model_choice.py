@@ -6,8 +6,10 @@ import os
 import stat
 import subprocess
 import tomllib
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -64,6 +66,23 @@ def test_another_server_on_the_port_is_no_model_server(body: bytes) -> None:
 def test_a_server_that_never_answers_is_left_after_a_moment() -> None:
     with dead_port() as port:
         assert find_servers((ServerPort("Ollama", port),), timeout_s=0.01) == ()
+
+
+def test_a_server_whose_answer_never_ends_is_left_after_a_moment() -> None:
+    class Trickle(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):  # the client left
+                for _ in range(100):
+                    self.wfile.write(b" ")
+                    Event().wait(0.01)
+                self.wfile.write(b'{"data": [{"id": "late"}]}')
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    with serving(Trickle) as address:
+        assert find_servers((ServerPort("llama.cpp", port_of(address)),), timeout_s=0.1) == ()
 
 
 @pytest.mark.parametrize(

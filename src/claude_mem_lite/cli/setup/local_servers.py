@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
+from socket import SHUT_RDWR, socket
+from threading import Timer
 from urllib.parse import urlsplit
 
 from claude_mem_lite.models import JsonValue
@@ -70,9 +73,11 @@ def _models(port: int, timeout_s: float) -> tuple[str, ...]:
     """Return the models of a server; none if nobody answers, or not in this form."""
     connection = HTTPConnection(_LOOPBACK, port, timeout=timeout_s)
     try:
-        connection.request("GET", "/v1/models")
-        response = connection.getresponse()
-        answer: JsonValue = json.loads(response.read(_MAX_BYTES)) if response.status == 200 else None
+        connection.connect()
+        with _shut_after(timeout_s, connection.sock):
+            connection.request("GET", "/v1/models")
+            response = connection.getresponse()
+            answer: JsonValue = json.loads(response.read(_MAX_BYTES)) if response.status == 200 else None
     except (OSError, HTTPException, ValueError, RecursionError):
         return ()
     finally:
@@ -80,3 +85,19 @@ def _models(port: int, timeout_s: float) -> tuple[str, ...]:
     listed = answer.get("data") if isinstance(answer, dict) else None
     names = [each.get("id") for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     return tuple(name for name in names if isinstance(name, str) and name.isprintable() and 0 < len(name) <= _MAX_NAME)
+
+
+@contextmanager
+def _shut_after(seconds: float, connected: socket) -> Iterator[None]:
+    """End a connection after a time: its own timeout is that of each read, and an answer may have no end."""
+    timer = Timer(seconds, _shut, (connected,))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _shut(connected: socket) -> None:
+    with suppress(OSError):  # closed by now
+        connected.shutdown(SHUT_RDWR)
