@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from claude_mem_lite.worker.http import server
 from claude_mem_lite.worker.http.messages import HttpResponse, Request
 from claude_mem_lite.worker.http.server import Server
 
@@ -234,6 +235,17 @@ def test_the_end_waits_for_answers_and_refuses_new_connections(tmp_path: Path) -
             late.connect(str(running.path))
 
 
+def test_the_end_waits_for_a_client_that_still_reads_its_answer(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_STOP_WAIT_S", WAIT_S)  # for a busy machine
+    (client,) = _never_reading(running, 1)
+    with client:
+        assert client.recv(1)
+        running.server.stop()
+        assert len(_received(client, LARGE)) >= LARGE
+
+
 def test_what_was_sent_before_the_end_is_still_answered(tmp_path: Path) -> None:
     """A request may hold the only copy of an event."""
     app = Echo()
@@ -313,6 +325,19 @@ def test_a_connection_is_silent_from_its_last_answer_on(running: Running) -> Non
         assert slow.recv(65536).endswith(b"again")
 
 
+def test_a_connection_whose_answer_was_read_slowly_is_silent_from_its_end_on(running: Running) -> None:
+    (slow,) = _never_reading(running, 1)
+    with slow:
+        assert slow.recv(1)
+        running.now += 29
+        assert len(_received(slow, LARGE)) >= LARGE
+        for _ in range(2):
+            running.now += 18
+            assert running.ask("POST", "/here", b"wake up") == b"wake up"
+        slow.sendall(_post("/echo", b"again"))
+        assert slow.recv(65536).endswith(b"again")
+
+
 def test_connections_are_accepted_again_when_a_descriptor_is_free(tmp_path: Path) -> None:
     with _running(tmp_path, failures=1) as running:
         assert running.ask("POST", "/echo", b"later") == b"later"
@@ -366,10 +391,10 @@ def test_a_connection_too_many_closes_the_oldest_idle_one(tmp_path: Path) -> Non
 def test_a_connection_with_half_a_request_is_not_closed_before_an_idle_one(tmp_path: Path) -> None:
     with _running(tmp_path, max_connections=2) as running, running.connect() as half, running.connect() as idle:
         half.sendall(b"POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\n")
-        running.now += 1
-        idle.sendall(_post("/here", b"here"))
-        assert idle.recv(65536).endswith(b"here")
-        running.now += 1
+        for seconds in (0, 1, 1):  # with the second answer, the half request is read for certain
+            idle.sendall(_post("/here", b"here"))
+            assert idle.recv(65536).endswith(b"here")
+            running.now += seconds
         assert running.ask("POST", "/here", b"next") == b"next"
         assert idle.recv(65536) == b""
         half.sendall(b"whole")
