@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import pytest
+
 import claude_mem_lite
 from claude_mem_lite.lazy_regex import Lazy, lazy
 
@@ -19,7 +21,7 @@ def _modules() -> Iterator[str]:
 
 
 def test_a_lazy_pattern_does_what_a_compiled_one_does() -> None:
-    made, compiled = lazy(r"(?P<word>\w+)-(\d)", re.I), re.compile(r"(?P<word>\w+)-(\d)", re.I)
+    made, compiled = lazy(r"(?P<word>[a-z]+)-(\d)", re.I), re.compile(r"(?P<word>[a-z]+)-(\d)", re.I)
     text = "a-1, B-2 and -3"
     assert made.pattern == compiled.pattern
     assert [one.groupdict() for one in made.finditer(text)] == [one.groupdict() for one in compiled.finditer(text)]
@@ -28,6 +30,13 @@ def test_a_lazy_pattern_does_what_a_compiled_one_does() -> None:
     assert (made.groups, dict(made.groupindex)) == (compiled.groups, dict(compiled.groupindex))
     assert made.match(text) is not None
     assert made.fullmatch(text) is None
+
+
+def test_a_pattern_is_compiled_at_its_first_use() -> None:
+    wrong = Lazy("(", 0)
+    with pytest.raises(re.error, match="missing \\)"):
+        wrong.search("a")
+    wrong.pattern = ""  # the next test compiles every pattern that is still there
 
 
 def test_every_pattern_can_be_compiled() -> None:

@@ -53,6 +53,7 @@ class Standard:
 def test_arguments_are_taken_as_a_dataclass_takes_them() -> None:
     assert (Place("a").name, Place("a").line, Place("a").tags) == ("a", 1, [])
     assert Place("a", 2, tags=["x"]) == Place(name="a", line=2, tags=["x"])
+    assert asdict(Place("a", 2, ["x"], "n", "k")) == {"name": "a", "line": 2, "tags": ["x"], "note": "n", "key": "k"}
     assert Place("a").tags is not Place("a").tags
     assert [each.name for each in fields(Place)] == ["name", "line", "tags", "note", "key"]
 
