@@ -144,6 +144,15 @@ def test_a_key_is_for_the_user_alone_whatever_was_there(home: Home, mode: int | 
     assert KEY not in repr(ModelChoice(key=KEY))
 
 
+@pytest.mark.parametrize(("base_url", "asks_for_key"), [("", True), ("http://127.0.0.1:1/v1", False)])
+def test_a_key_is_asked_for_unless_the_provider_is_a_server_of_ones_own(
+    home: Home, capsys: pytest.CaptureFixture[str], base_url: str, asks_for_key: bool
+) -> None:
+    address = ("--base-url", base_url) if base_url else ()
+    assert run("install", "--provider", "openai", "--model", "qwen3", *address) == 0
+    assert ("No key yet" in capsys.readouterr().out) is asks_for_key
+
+
 def test_options_choose_a_model_without_a_terminal(home: Home) -> None:
     line = ["install", "--provider", "openai", "--model", LOCAL.model, "--base-url", LOCAL.base_url]
     for _ in range(2):
