@@ -222,6 +222,28 @@ def test_a_stated_cause_and_the_run_that_passes_make_a_fix_of_work_in_progress()
     assert any(anchor.startswith("error:") for anchor in memory.anchors)
 
 
+def test_an_open_step_is_neither_title_nor_summary_of_a_memory() -> None:
+    before = "def total(items):\n    return sum(items)\n"
+    command = "pytest -q tests/test_invoice.py"
+    failure = (
+        "FAILED tests/test_invoice.py::test_total - AssertionError: assert 0.30000000000000004 == 0.3\n1 failed in 1s"
+    )
+    events = (
+        bash_failed(command, failure),
+        edit("src/invoice.py", before, "sum(items)", "sum(map(Decimal, items))"),
+        bash(command, "1 passed in 0.02s"),
+    )
+    closing = (
+        "The total was off by one cent because `total` added floats. It adds Decimals now.\n\n"
+        "Still to do: convert the tax calculation in `src/tax.py` to Decimal as well."
+    )
+
+    (memory,) = composed("The total on the invoice is wrong by one cent. Fix it.", *events, closing=closing)
+
+    assert memory.title == "The total was off by one cent because `total` added floats"
+    assert "tax" not in memory.summary
+
+
 MENDED = (bash_failed("pytest", PYTEST_FAILED), FIX, bash("pytest", PYTEST_PASSED))
 
 

@@ -12,6 +12,7 @@ from claude_mem_lite.compress.compose.fix_cards import failure_card, fix_card, m
 from claude_mem_lite.compress.compose.headline import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.judge import CONTENTS, KINDS, is_supporting_file
 from claude_mem_lite.compress.compose.material import FAULTS, Judged, Material, best_title
+from claude_mem_lite.compress.compose.next_steps import step_of
 from claude_mem_lite.compress.prose.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.prose.markdown import capital
 from claude_mem_lite.compress.prose.titles import split_subject
@@ -99,7 +100,8 @@ def _card(
 ) -> Draft | None:
     if several and max((judged.verdict.carries for judged in sentences), default=0.0) < _MIN_OF_SEVERAL:
         return None
-    useful = [judged for judged in sentences if judged.is_useful]
+    # An open step loses its label ("Still to do: …") and would read as done.
+    useful = [judged for judged in sentences if judged.is_useful and not step_of(judged.sentence)]
     title, head = (headline.of_commit(commit.subject), None) if commit else best_title(material)
     if not title:
         return None

@@ -4,7 +4,7 @@ pure."""
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
 from claude_mem_lite.compress.compose import headline
@@ -136,12 +136,13 @@ def impersonal_sentence(text: str) -> str:
     return impersonal(headline.bare(text))
 
 
-def best_title(material: Material, without: Collection[int] = ()) -> tuple[str, Judged | None]:
-    """Return the best headline and its sentence, without the candidates at some positions; '' for no good headline.
+def best_title(material: Material) -> tuple[str, Judged | None]:
+    """Return the best headline and its sentence, which is no open step; '' for no good headline.
 
     Without a sure headline, the sentence that states the cause of a fixed failure gives the title."""
     sentences = material.sentences
-    offered = [pair for pair in offered_titles(material, proposals=not material.is_idle) if pair[1].at not in without]
+    titles = offered_titles(material, proposals=not material.is_idle)
+    offered = [pair for pair in titles if not step_of(material.candidates[pair[1].at])]
     sure = [pair for pair in offered if pair[0] >= MIN_TITLE]
     if not sure and (material.fixes or material.slips):
         causes = [pair for pair in offered if pair[1].form != "cut" and sentences[pair[1].at].states_cause]
@@ -204,7 +205,7 @@ def read_closing(material: Material) -> ClosingMessage:
     names = lower_case_names(material.steps, [sentence.text for sentence in own])
     return ClosingMessage(
         worth=material.judgement.worth,
-        headline=keep_case(_headline(material, steps_left), names),
+        headline=keep_case(_headline(material), names),
         commits=tuple((keep_case(title, names), weight) for title, weight in _commits(material)),
         results=tuple(keep_case(text, names) for text in _carrying(sentences, "result")),
         findings=tuple(keep_case(text, names) for text in _carrying(sentences, "cause", "finding")),
@@ -215,9 +216,9 @@ def read_closing(material: Material) -> ClosingMessage:
     )
 
 
-def _headline(material: Material, left: Collection[int]) -> str:
+def _headline(material: Material) -> str:
     """Return the best headline that tells an outcome: a report or plan of work on files, or a statement with worth."""
-    title, head = best_title(material, left)
+    title, head = best_title(material)
     if head is None or material.judgement.worth >= _MIN_WORTH_OF_STATEMENT:
         return title
     is_report = head.sentence.source == "plan" or head.verdict.role == "result" or head.reports_work
