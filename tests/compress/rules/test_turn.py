@@ -257,6 +257,12 @@ def test_a_subject_in_the_words_of_a_page_is_no_memory() -> None:
     assert not any("verification" in f"{draft.title} {draft.summary}" for draft in digest.drafts)
 
 
+def test_a_decision_about_two_things_is_one_instruction() -> None:
+    said = "I decided to keep UTC in the database and to convert only in reports, because the bank sends UTC."
+    titles = [draft.title for draft in fold(turn("Fix the day", FIX, closing=said)).drafts]
+    assert titles == ["Keep UTC in the database and convert only in reports"]
+
+
 def test_how_to_go_on_is_no_decision() -> None:
     event = call("AskUserQuestion", {}, {"answers": {"Plan ready. What would you like to do next?": "Start work"}})
     assert fold(turn("plan it", event)).drafts == ()

@@ -149,8 +149,14 @@ def _decisions(closing: ClosingMessage, composed: Sequence[Draft], edited: Seque
     six were worth keeping."""
     known_texts = [f"{draft.title} {draft.summary}" for draft in composed]
     new = [text for text in closing.decisions if all(overlap(text, known) < _SAME for known in known_texts)]
-    titles = [capital(headline.cut(text).removeprefix("Decided to ")) for text in new]
+    titles = [_instruction(headline.cut(text)) for text in new]
     return [make_draft("decision", title, text, files=edited) for title, text in zip(titles, new, strict=True) if title]
+
+
+def _instruction(decision: str) -> str:
+    """Return a decision as an instruction: "Decided to keep UTC and to log it" -> "Keep UTC and log it"."""
+    deed = decision.removeprefix("Decided to ")
+    return capital(deed if deed == decision else deed.replace(" and to ", " and "))
 
 
 def _code(steps: Sequence[Step]) -> tuple[CodeChange, ...]:
