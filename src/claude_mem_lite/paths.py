@@ -25,6 +25,8 @@ _EARLY_NAMES = {
     "evaluation.json",
 }
 """Names that a home may hold before the first database: files of the user, and folders made first."""
+_MIN_FREE_BYTES = 256 * 1024
+"""Free bytes below which SQLite may fail to start or to write."""
 _FILE_PERMISSIONS, _FOLDER_PERMISSIONS = 0o600, 0o700
 """Permissions that the owner of a file or a folder in a home needs."""
 
@@ -258,6 +260,14 @@ class Home:
                 f"{self.root} holds other files and nothing of this memory, so it was left alone",
                 f"set {HOME_VARIABLE} to a folder that is new or empty",
             )
+
+    def is_on_full_disk(self) -> bool:
+        """Return whether the disk of the home has no room for a database to grow."""
+        try:
+            disk = os.statvfs(self.root)
+        except OSError:
+            return False
+        return disk.f_bavail * disk.f_frsize < _MIN_FREE_BYTES
 
     def make(self) -> None:
         """Create the missing folders, private to the user; close a home that others can read."""

@@ -62,6 +62,22 @@ def test_a_worker_whose_disk_is_full_leaves_events_where_they_are_until_there_is
     assert inside.workers_started() == 1
 
 
+def test_a_command_on_a_full_disk_says_so(machine: Machine, mounts: Mounts) -> None:
+    inside = mounts.home_on_small_disk(machine, "16m")
+    inside.start_worker()
+    fill(inside.view.root)
+    shown = inside.run("remember", "Always use pnpm", status=1).stderr
+    step = "make room there, then run this again"
+    assert shown == f"claude-mem-lite: the disk of {machine.home.root} is full; {step}\n"
+
+
+def test_a_worker_that_cannot_start_on_a_full_disk_says_so(machine: Machine, mounts: Mounts) -> None:
+    inside = mounts.home_on_small_disk(machine, "4m")
+    fill(inside.view.root)
+    shown = inside.run("remember", "Always use pnpm", status=1).stderr
+    assert f"the worker did not start, because the disk of {machine.home.root} is full; make room there" in shown
+
+
 def test_a_worker_that_starts_on_a_full_disk_takes_all_in_when_there_is_room(
     machine: Machine, mounts: Mounts, tmp_path: Path
 ) -> None:

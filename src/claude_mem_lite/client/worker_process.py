@@ -37,6 +37,10 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     if _comes_up(home, client, wait_s) or (home.suspect.exists() and _comes_up(home, client, wait_s)):
         return client
     _refuse_newer(home)
+    if home.is_on_full_disk():
+        raise WorkerUnavailable(
+            f"the worker did not start, because the disk of {home.root} is full", "make room there, then run this again"
+        )
     raise WorkerUnavailable(
         "the worker did not start", f"run `claude-mem-lite doctor`, and see the end of {home.worker_log}"
     )

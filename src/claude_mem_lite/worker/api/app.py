@@ -89,4 +89,9 @@ class App:
         if is_removed or (is_damage(error) and shutdown.stopping.is_set()):
             next_step = "run this again in a moment"
             return error_response(500, "damaged", "a database is damaged and is being recovered", next_step)
-        return error_response(500, "internal", f"the worker failed: {type(error).__name__}", "see worker.log")
+        home = self._services.home
+        if home.is_on_full_disk():
+            next_step = "make room there, then run this again"
+            return error_response(500, "full", f"the disk of {home.root} is full", next_step)
+        next_step = f"run `claude-mem-lite doctor`, and see the end of {home.worker_log}"
+        return error_response(500, "internal", f"the worker failed: {type(error).__name__}", next_step)
