@@ -1,5 +1,6 @@
 """Recordings by project: from given paths, or from the transcripts of stored sessions."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -35,17 +36,19 @@ def _stored(project: str, ids: Iterable[str], transcripts: Mapping[str, Transcri
 
 
 def _by_project(recording: Recording) -> list[ProjectRecording]:
-    """Split a recording by the project of the folder where each session began."""
+    """Split a recording by the project of the folder where each session began; two projects of one name have their
+    path as the name."""
     project_of = {id_: find_location(past.root) for id_, past in recording.past.items()}
-    projects = dict.fromkeys(location.project for location in project_of.values())
+    roots = {location.project: Path(location.root) for location in reversed(project_of.values())}
+    names = Counter(root.name for root in roots.values())
     return [
         ProjectRecording(
-            next(Path(location.root).name for location in project_of.values() if location.project == project),
+            roots[project].name if names[roots[project].name] == 1 else str(roots[project]),
             Recording(
                 [listed for listed in recording.listed if project_of[listed.id].project == project],
                 {id_: past for id_, past in recording.past.items() if project_of[id_].project == project},
                 has_list=False,
             ),
         )
-        for project in projects
+        for project in dict.fromkeys(location.project for location in project_of.values())
     ]

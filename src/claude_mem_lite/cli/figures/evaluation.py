@@ -170,7 +170,7 @@ def _lines(project: ProjectReport) -> Iterator[str]:
         yield "Stopped: the figures are of the part that was measured until then."
     if project.not_walked:
         gone = counted(project.not_walked, "stored session was", "stored sessions were")
-        yield f"{gone} left out: Claude Code has no transcript of them (deleted, or a session of another agent)."
+        yield f"{gone} left out, without a transcript of Claude Code (deleted, or a session of another agent)."
     if project.problems:
         found = ", ".join(f"{plain(message)} ({count})" for message, count in project.problems.items())
         yield f"The worker of the walk had problems, and what they concern is not measured: {found}."
