@@ -240,6 +240,12 @@ def test_status_tells_in_words_when_capture_is_off(
     assert "capture:    off (`claude-mem-lite on` undoes it)" in capsys.readouterr().out
 
 
+def test_status_says_that_no_context_was_given_yet(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/health", {**HEALTH, "last_context_at": None})
+    run("status")
+    assert "context:    none given yet" in capsys.readouterr().out
+
+
 def test_the_first_line_of_status_tells_of_settings_that_stop_everything(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -170,7 +170,7 @@ def _lines(home: Home, health: Health, errors: int) -> Sequence[tuple[str, str]]
         ("sessions", str(health.sessions)),
         ("model", _model(health)),
         *_experiment(health),
-        ("context", f"last given {ago(health.last_context_at, now)}"),
+        ("context", f"last given {ago(health.last_context_at, now)}" if health.last_context_at else "none given yet"),
         *_backups(health, now),
         ("data", str(home.root)),
     ]

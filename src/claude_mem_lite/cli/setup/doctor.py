@@ -129,7 +129,7 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
         print_json({"fixed": [done_json(done) for done in repaired], "checks": found} if fix else found)
     has_failed = any(check.state == "fail" for check in checks)
     if fix and not repaired and not as_json:
-        click.echo("None of this can be repaired safely." if has_failed else "Nothing needs mending.")
+        click.echo("None of this can be repaired safely." if has_failed else "Nothing needs repair.")
     if has_failed:
         ctx.exit(1)
 
