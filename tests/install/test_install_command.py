@@ -109,6 +109,18 @@ def test_install_twice_says_that_nothing_was_to_be_done(settings: Path, capsys: 
     assert settings.read_bytes() == before
 
 
+def test_the_step_to_change_an_answer_names_the_same_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "agent"
+    run("install", "--config-dir", str(folder))
+    assert f"to change an answer, run `claude-mem-lite install --config-dir {folder}`." in capsys.readouterr().out
+    monkeypatch.chdir(tmp_path)
+    run("install", "--scope", "project")
+    step = f"to change an answer, run `claude-mem-lite install --scope project` in {tmp_path}."
+    assert step in capsys.readouterr().out
+
+
 def test_a_dry_run_touches_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = everything_below(tmp_path)
     assert run("install", "--dry-run") == 0

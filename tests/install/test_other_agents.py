@@ -210,7 +210,7 @@ def test_settings_that_are_kept_elsewhere_and_linked_to_are_those_of_the_usual_p
 @pytest.mark.parametrize("agent", OTHERS)
 def test_install_ends_with_steps_of_that_agent(agent: str, run: Callable[..., str]) -> None:
     shown = run(install, "--agent", agent)
-    assert f"`claude-mem-lite install --agent {agent}` lets you change an answer" in shown
+    assert f"to change an answer, run `claude-mem-lite install --agent {agent}`" in shown
     assert "imports your earlier sessions" not in shown
 
 

@@ -12,7 +12,7 @@ import click
 from claude_mem_lite.cli.options import asking_agent
 from claude_mem_lite.cli.setup.local_servers import find_servers, usual_ports
 from claude_mem_lite.cli.setup.model_question import ModelFacts, ask_model
-from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, present_choice
+from claude_mem_lite.cli.setup.model_settings import ModelChoice, present_choice
 from claude_mem_lite.cli.setup.permission_question import ask_permission
 from claude_mem_lite.cli.setup.yes_or_no import ask_yes_or_no
 from claude_mem_lite.config_loader import load_config
@@ -115,7 +115,6 @@ def _model_facts(home: Home, environment: Mapping[str, str]) -> ModelFacts:
 
 def _print_answers(home: Home, answers: Answers) -> None:
     model = answers.model or present_choice(home)
-    named = "rules alone" if model.provider == RULES else " ".join(filter(None, (model.provider, model.model)))
     tools = {None: "as before", True: "allowed", False: "not allowed by us"}[answers.allow_tools]
     imported = "yes" if answers.import_past else "no"
-    click.echo(f"\nImport: {imported}. Memory tools: {tools}. Notes by: {named}.")
+    click.echo(f"\nImport: {imported}. Memory tools: {tools}. Notes by: {model.spoken}.")

@@ -16,7 +16,7 @@ from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.cli.setup import first_run
 from claude_mem_lite.cli.setup.first_run import Answers
 from claude_mem_lite.cli.setup.model_options import chosen_model, model_options
-from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, key_source, needs_key, write_choice
+from claude_mem_lite.cli.setup.model_settings import ModelChoice, key_source, needs_key, write_choice
 from claude_mem_lite.cli.setup.permission_question import check_allow_option, print_decision, print_rules
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import SettingsChanged, SettingsError
@@ -24,7 +24,7 @@ from claude_mem_lite.install import agent_extras, guard_hooks, hook_install, plu
 from claude_mem_lite.install.hook_config import hook_groups, hook_settings
 from claude_mem_lite.install.hook_install import Plan
 from claude_mem_lite.install.interpreter import is_temporary
-from claude_mem_lite.install.targets import AGENT_TEXTS, Scope, Target, settings_path, target_of
+from claude_mem_lite.install.targets import AGENT_TEXTS, Scope, Target, install_command, settings_path, target_of
 from claude_mem_lite.paths import Home
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
@@ -135,7 +135,7 @@ def install(
         settings_files.check_writable(plan.path)
     agent_extras.check(home, target.tools)
     if dry_run:
-        _print_dry_run(home, target, plan)
+        _print_dry_run(home, target, plan, given)
         return
     is_asked = not yes and not key_stdin and first_run.can_ask()
     answers = _asked(home, target, given, planned) if is_asked else given
@@ -168,8 +168,8 @@ def _carry_out(home: Home, target: Target, answers: Answers, planned: Callable[[
             unfinished.remove("import")
         _print_next(home, target, plan, answers)
     except KeyboardInterrupt:
-        left = f"Not finished: {', '.join(unfinished)}." if unfinished else "All changes were made."
-        click.echo(f"Stopped. {left} Run `claude-mem-lite install` again to complete it.", err=True)
+        left = f"Not finished: {', '.join(unfinished)}. Run the same command again to complete it."
+        click.echo(f"Stopped. {left if unfinished else 'All changes were made.'}", err=True)
         raise
 
 
@@ -187,8 +187,7 @@ def _install_hooks(home: Home, target: Target, planned: Callable[[], Plan]) -> P
 
 def _write_model(home: Home, choice: ModelChoice) -> None:
     changed = write_choice(home, choice)
-    named = "rules alone" if choice.provider == RULES else f"{choice.provider} {choice.model}".rstrip()
-    click.echo(f"Notes are written by {named}, {'now' if changed else 'already'} in {home.config}.")
+    click.echo(f"Notes are written by {choice.spoken}, {'now' if changed else 'already'} in {home.config}.")
     if choice.key:
         click.echo(f"The key is in {home.api_key}, readable by you alone.")
     elif needs_key(choice) and not key_source(home, choice.provider, os.environ):
@@ -241,13 +240,27 @@ def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
     return target_of(agent, scope, config_dir, os.environ)
 
 
-def _print_dry_run(home: Home, target: Target, plan: Plan) -> None:
+def _print_dry_run(home: Home, target: Target, plan: Plan, given: Answers) -> None:
     if target.scope == "user" and not target.folder.exists():
         click.echo(f"Would create the folder {target.folder}, which does not exist.")
     _print_planned(home, plan)
     for sentence in agent_extras.preview_install(home, target.tools):
         click.echo(sentence)
+    if given.model is not None:
+        click.echo(f"Would have notes written by {given.model.spoken}, in {home.config}.")
+    if given.import_past:
+        _print_import(target)
     _print_plugin(target)
+
+
+def _print_import(target: Target) -> None:
+    from claude_mem_lite.cli.setup.past_sessions import count_past, environment_of, find_past  # here: as above
+
+    found = find_past(target)
+    for line in count_past(found, environment_of(target)):
+        click.echo(line)
+    if found:
+        click.echo("Would import them.")
 
 
 def _print_planned(home: Home, plan: Plan) -> None:
@@ -281,6 +294,7 @@ def _print_plugin(target: Target) -> None:
 
 def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> None:
     tools, agent = target.tools, target.agent
+    again = install_command(agent, target.settings, target.project)
     if target.scope == "project":
         click.echo("This is the file for you alone, because the hooks name paths of this machine: keep it out of git.")
         click.echo(f"So is the skill in {tools.skill.parent.parent}, which is of no use without them.")
@@ -294,7 +308,6 @@ def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> Non
     if AGENT_TEXTS[agent].first:
         click.echo(AGENT_TEXTS[agent].first)
     click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
-    again = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
-    click.echo(f"`claude-mem-lite doctor` checks that everything works; `{again}` lets you change an answer.")
+    click.echo(f"`claude-mem-lite doctor` checks that everything works; to change an answer, {again}.")
     for sentence in () if answers.import_past else first_run.left_to_import(target):
         click.echo(sentence)

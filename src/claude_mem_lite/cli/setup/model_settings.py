@@ -24,6 +24,11 @@ class ModelChoice:
     base_url: str = ""
     key: str = field(default="", repr=False)
 
+    @property
+    def spoken(self) -> str:
+        """Return who writes the notes, for a sentence."""
+        return "rules alone" if self.provider == RULES else f"{self.provider} {self.model}".rstrip()
+
 
 def present_choice(home: Home) -> ModelChoice:
     """Return the choice in force; ConfigError for a broken file."""
