@@ -1,7 +1,9 @@
 """Tests of `client/base.py`, `client/reads.py`, `client/writes.py`, `client/client.py` and `client/lazy_responses.py`
 through `Client`, against a worker whose answers the test sets."""
 
+import fcntl
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -204,6 +206,14 @@ def test_a_worker_that_cannot_start_is_told_with_its_log(home: Home, tmp_path: P
         ensure_worker(home, wait_s=1)
     assert home.worker_log.read_text() == "it went wrong\n"
     assert home.worker_log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_worker_that_is_slow_to_answer_is_not_called_one_that_did_not_start(home: Home) -> None:
+    home.worker_python.symlink_to(shutil.which("true") or "/bin/true")
+    with home.worker_lock.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(WorkerUnavailable, match=r"did not answer within 0\.2 s; run this again in a moment"):
+            ensure_worker(home, wait_s=0.2)
 
 
 def test_the_worker_gets_its_home_and_nothing_an_agent_left_for_its_children(

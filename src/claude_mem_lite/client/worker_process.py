@@ -41,6 +41,11 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
         raise WorkerUnavailable(
             f"the worker did not start, because the disk of {home.root} is full", "make room there, then run this again"
         )
+    if _is_locked(home.worker_lock):  # a busy machine
+        raise WorkerUnavailable(
+            f"the worker is there, but did not answer within {wait_s:g} s",
+            f"run this again in a moment; if that does not help, see the end of {home.worker_log}",
+        )
     raise WorkerUnavailable(
         "the worker did not start", f"run `claude-mem-lite doctor`, and see the end of {home.worker_log}"
     )
