@@ -46,7 +46,7 @@ def ask_model(home: Home, facts: ModelFacts, environment: Mapping[str, str]) -> 
         click.echo("No local server answers. Start one, or choose another answer.")
     choice = facts.present if answer == default else ModelChoice(answer)
     if answer == "openai" and not choice.model:
-        choice = replace(choice, model=str(click.prompt("Which model of OpenAI (for example gpt-4.1-mini)?")).strip())
+        choice = replace(choice, model=str(click.prompt("Model of OpenAI (for example gpt-4.1-mini)")).strip())
     if answer in ("anthropic", "openai"):
         choice = replace(choice, key=_ask_key(home, answer, environment))
     return _unless_present(choice, facts.present)
