@@ -193,7 +193,7 @@ def test_an_import_that_is_killed_is_completed_by_the_next_run(
         terminal.wait_for("Wrote the skill")
         terminal.kill(end)
         terminal.finish()
-    assert end is signal.SIGKILL or "Not finished: import. Run the same command again" in terminal.shown
+    assert end is signal.SIGKILL or "import. Run the same command again" in terminal.shown
     assert run("install", "--import") == 0
     capsys.readouterr()
     assert run("install", "--import") == 0
