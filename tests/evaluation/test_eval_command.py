@@ -72,6 +72,12 @@ def test_a_preset_that_does_not_exist_is_refused_before_any_session_is_read(tmp_
     assert "there is no preset 'nonsense'" in ran.stderr
 
 
+def test_a_time_that_is_none_is_refused_before_any_session_is_read(tmp_path: Path) -> None:
+    ran = run(tmp_path, transcripts(tmp_path, 1), "--since", "nonsense")
+    assert ran.returncode != 0
+    assert ran.stderr.startswith("claude-mem-lite eval: Invalid value: 'nonsense' is not a time")
+
+
 def test_without_stored_sessions_the_command_asks_for_a_folder(tmp_path: Path) -> None:
     ran = run(tmp_path)
     assert ran.returncode == 1

@@ -70,14 +70,11 @@ def test_sessions_of_two_folders_are_two_projects(tmp_path: Path) -> None:
     assert found == {"shop": ["a", "c"], "ledger": ["b"]}
 
 
-def test_two_projects_with_the_same_folder_name_are_named_by_their_paths(tmp_path: Path) -> None:
-    for id_, folder in (("a", "work/shop"), ("b", "old/shop"), ("c", "ledger")):
+def test_two_projects_in_folders_of_the_same_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+    for id_, folder in (("a", "work/shop"), ("b", "shop"), ("c", "ledger")):
         fixed_bug(id_, cwd=f"/home/dev/{folder}").write(tmp_path)
-    assert {one.name for one in of_paths([tmp_path], utc_now())} == {
-        "/home/dev/work/shop",
-        "/home/dev/old/shop",
-        "ledger",
-    }
+    names = {one.name for one in of_paths([tmp_path], utc_now())}
+    assert names == {"/home/dev/work/shop", "/home/dev/shop", "ledger"}
 
 
 def test_a_stored_session_in_a_folder_of_its_project_has_files_from_the_root_of_the_project(tmp_path: Path) -> None:

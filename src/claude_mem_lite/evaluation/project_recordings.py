@@ -36,19 +36,19 @@ def _stored(project: str, ids: Iterable[str], transcripts: Mapping[str, Transcri
 
 
 def _by_project(recording: Recording) -> list[ProjectRecording]:
-    """Split a recording by the project of the folder where each session began; two projects of one name have their
-    path as the name."""
+    """Split a recording by the project of the folder where each session began. Projects are named by their folder, with
+    its whole path where two folders have the same name."""
     project_of = {id_: find_location(past.root) for id_, past in recording.past.items()}
-    roots = {location.project: Path(location.root) for location in reversed(project_of.values())}
-    names = Counter(root.name for root in roots.values())
+    root_of = {location.project: location.root for location in project_of.values()}
+    names = Counter(Path(root).name for root in root_of.values())
     return [
         ProjectRecording(
-            roots[project].name if names[roots[project].name] == 1 else str(roots[project]),
+            Path(root).name if names[Path(root).name] == 1 else root,
             Recording(
                 [listed for listed in recording.listed if project_of[listed.id].project == project],
                 {id_: past for id_, past in recording.past.items() if project_of[id_].project == project},
                 has_list=False,
             ),
         )
-        for project in dict.fromkeys(location.project for location in project_of.values())
+        for project, root in root_of.items()
     ]

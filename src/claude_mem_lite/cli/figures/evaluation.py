@@ -79,6 +79,7 @@ def evaluate(
       claude-mem-lite eval --budget 500 --json
     """
     variants = _variants(budget, preset, without)
+    measured_since = datetime.fromisoformat(times.since(since)) if since else None
     for path in paths:
         require_there(path)
     now = utc_now()
@@ -91,7 +92,6 @@ def evaluate(
         client = connect_to_find(_OTHER_PATHS)
         sessions = client.sessions(where(cwd, project, all_projects), limit=_MAX_SESSIONS)
         projects = of_sessions(sessions, folders_of(CLAUDE_CODE, os.environ), now)
-    measured_since = datetime.fromisoformat(times.since(since)) if since else None
     with stopped_by_signals():
         report = _report(projects, variants, measured_since, now, is_quiet=as_json)
     _print(report, as_json)
