@@ -19,9 +19,8 @@ _ASK = "/api/ask"
 
 def refuse_control(request: Request, services: Services) -> None:
     """Raise ControlSession if a control session asks for memories."""
-    path = unquote(request.path)
-    is_asking = request.method == "GET" or path == _ASK
-    if is_asking and not path.startswith(_OPEN) and is_control(request, services):
+    is_asking = request.method == "GET" or request.path == _ASK
+    if is_asking and not request.path.startswith(_OPEN) and is_control(request, services):
         raise ControlSession(WITHHELD, NEXT_STEP)
 
 
