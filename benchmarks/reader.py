@@ -23,7 +23,7 @@ from benchmarks.reader_notes import CONDITIONS, DEFAULT, MAX_PROMPT_TOKENS, Note
 from benchmarks.reader_questions import ReaderQuestion, Verdict, reader_questions
 from benchmarks.transcripts import Data
 from claude_mem_lite.context.render import estimate_tokens
-from claude_mem_lite.evaluation.intervals import bootstrapped, share_interval
+from claude_mem_lite.evaluation.intervals import mean_difference, share_interval
 
 COMPARED = (("product", "none"), ("product", "headlines"), ("product", "past"))
 
@@ -117,7 +117,7 @@ def _differences(condition: str, other: str, scores: Scores) -> Iterator[Figure]
     for verdict in (Verdict.RIGHT, Verdict.WRONG):
         pairs = zip(_answerable(scores[condition]), _answerable(scores[other]), strict=True)
         values = [float(one.verdict == verdict) - float(base.verdict == verdict) for one, base in pairs]
-        measured = bootstrapped(values)
+        measured = mean_difference(values)
         note = f"95 % {measured.low:+.3f} to {measured.high:+.3f}"
         yield Figure(f"{condition} against {other}: difference of {verdict}", round(measured.mean, 3), "", note=note)
 

@@ -91,6 +91,20 @@ def test_an_answer_in_the_file_is_not_asked_for_again(tmp_path: Path) -> None:
     assert again == first
 
 
+def test_answers_come_in_the_order_of_the_questions_whatever_is_asked_first(tmp_path: Path) -> None:
+    notes = [Notes(PORT, {"product": "- port 8080"}), Notes(NOWHERE, {"product": ""})]
+    with _server() as url:
+        answers = Reader(url, tmp_path / "answers.jsonl").answers(notes, "product")
+    assert [one.said for one in answers] == ["8080", "unknown"]
+
+
+def test_other_notes_are_another_question(tmp_path: Path) -> None:
+    with _server() as url:
+        reader = Reader(url, tmp_path / "answers.jsonl")
+        keys = {reader.answers([Notes(PORT, {"product": text})], "product")[0].key for text in ("", "- port 8080")}
+    assert len(keys) == 2
+
+
 def test_only_a_server_on_this_machine_is_asked(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="on this machine"):
         Reader("https://example.com", tmp_path / "answers.jsonl")
@@ -131,8 +145,9 @@ def test_a_sheet_shows_a_turn_to_write_a_question_about() -> None:
 
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        told = {"choices": [{"message": {"content": "8080"}}], "usage": {"prompt_tokens": 40}}
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][-1]["content"]
+        said = "8080" if PORT.text in asked else "unknown"
+        told = {"choices": [{"message": {"content": said}}], "usage": {"prompt_tokens": 40}}
         self.send_response(200)
         self.end_headers()
         self.wfile.write(json.dumps(told).encode())
