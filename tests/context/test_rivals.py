@@ -139,10 +139,18 @@ def test_work_on_the_same_code_is_no_contradiction(store: Store) -> None:
     assert {OUTDATED, CONTESTED}.isdisjoint(reasons(context(store)).values())
 
 
-def test_a_retired_note_replaces_nothing(store: Store) -> None:
-    note(store, OWNER, NOW - 3 * DAY)
-    store.remember(OTHER, summary="", kind="note", status="retired", session="", last_seen_at=NOW - 2 * DAY)
-    assert "Ada Byron" in context(store).text
+def test_work_of_two_sessions_with_other_numbers_is_no_contradiction(store: Store) -> None:
+    for days, seconds in ((3, 30), (2, 60)):
+        done = f"Raised the timeout of load_carts to {seconds} seconds"
+        talk(store, f"s{seconds}", "Look at the timeout.", f"{done}.", NOW - days * DAY, done)
+    assert {OUTDATED, CONTESTED}.isdisjoint(reasons(context(store)).values())
+
+
+@pytest.mark.parametrize("status", ["active", "retired", "superseded", "quarantined"])
+def test_a_memory_that_is_not_active_replaces_nothing(store: Store, status: str) -> None:
+    store.remember(OWNER, kind="decision", summary="", session="", last_seen_at=NOW - 3 * DAY)
+    store.remember(OTHER, kind="decision", summary="", session="", status=status, last_seen_at=NOW - 2 * DAY)
+    assert ("Ada Byron" in context(store).text) == (status != "active")
 
 
 def test_an_agent_does_not_silence_a_note_of_the_user(store: Store) -> None:
@@ -200,6 +208,16 @@ def test_what_was_said_on_an_unmerged_branch_replaces_nothing(store: Store) -> N
     assert "Ada Byron" not in given_for(store, replace(REQUEST, location=FEATURE, checkout=checkout))
 
 
+def test_a_memory_of_an_unmerged_branch_replaces_nothing(store: Store) -> None:
+    store.remember(OWNER, kind="decision", summary="", session="", last_seen_at=NOW - 3 * DAY)
+    day = NOW - 2 * DAY
+    store.remember(OTHER, kind="decision", summary="", session="", branch="feature", last_seen_at=day)
+    checkout = NoCheckout()
+    checkout.hidden = (("feature", None),)
+    assert "Ada Byron" in given_for(store, replace(REQUEST, checkout=checkout))
+    assert "Ada Byron" not in given_for(store, replace(REQUEST, location=FEATURE, checkout=checkout))
+
+
 def test_what_was_said_of_code_that_is_gone_replaces_nothing(store: Store) -> None:
     store.remember(OWNER, kind="decision", summary="", session="", last_seen_at=NOW - 3 * DAY)
     later = store.remember(OTHER, kind="decision", summary="", session="", last_seen_at=NOW - 2 * DAY)
@@ -241,6 +259,16 @@ def test_no_line_is_compared_after_the_deadline(store: Store) -> None:
     leave_out_contested(asked.db, replace(REQUEST, deadline=Deadline(0.0, Looks())), [selected])
     assert selected.selected == [line]
     assert asked.made == []
+
+
+def test_a_line_whose_comparison_meets_the_deadline_stays(store: Store) -> None:
+    line = noted(note(store, OWNER, NOW - 3 * DAY))
+    note(store, OTHER, NOW - 2 * DAY)
+    for seconds, kept in ((0.0, []), (1.0, [line])):
+        selected = selection(line)
+        looks = Looks(seconds)
+        leave_out_contested(store.connect(), replace(REQUEST, deadline=Deadline(0.5, looks)), [selected])
+        assert (selected.selected, looks.number > 1) == (kept, True)
 
 
 EMPTY = Preset("empty", (Layer("nothing", "## Nothing", 500, lambda *_: []),))
@@ -303,11 +331,12 @@ class Queries:
 
 
 class Looks:
-    """A clock that stands, and counts how often it is read."""
+    """A clock that counts how often it is read, and stands from the second time on."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = 0.0) -> None:
         self.number = 0
+        self._seconds = seconds
 
     def __call__(self) -> float:
         self.number += 1
-        return 0.0
+        return 0.0 if self.number == 1 else self._seconds

@@ -143,6 +143,16 @@ def test_sessions_that_ran_at_the_same_time_do_not_outdate_each_other(store: Sto
     assert "4812" in given
 
 
+def test_a_later_word_of_the_user_holds_whenever_the_session_began(store: Store) -> None:
+    began = NOW - timedelta(days=2)
+    store.turn("b", "begin", "Done.", session="long", at=began)
+    store.turn("k1", "look at it", STATED, session="short", at=began + timedelta(minutes=30))
+    store.turn("k2", STATED.replace("4711", "4812"), "Done.", session="long", at=began + timedelta(minutes=40))
+    given = ask(store, PORT).text
+    assert "4812" in given
+    assert "4711" not in given
+
+
 def test_a_page_of_the_web_outdates_nothing(store: Store) -> None:
     store.remember(STATED, session="before", last_seen_at=NOW - timedelta(days=9))
     store.remember(STATED.replace("4711", "4812"), session="later", last_seen_at=NOW, origin="web")
