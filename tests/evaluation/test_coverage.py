@@ -5,14 +5,23 @@ from datetime import timedelta
 
 import pytest
 
-from claude_mem_lite.evaluation.coverage import Files, ShownText, precision, product_selection, sample
+from claude_mem_lite.evaluation.coverage import (
+    Files,
+    ShownText,
+    newest_sessions,
+    precision,
+    product_selection,
+    sample,
+)
+from claude_mem_lite.evaluation.failures import RepeatedFailure
 from claude_mem_lite.evaluation.intervals import Measured, bootstrapped, mean_difference, mean_share
-from claude_mem_lite.evaluation.measurement import PRODUCT, ProjectWalk, measure, unused_memories
-from claude_mem_lite.evaluation.prompt_use import JudgedPrompt, rates
+from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, PRODUCT, ProjectWalk, measure, unused_memories
+from claude_mem_lite.evaluation.prompt_use import JudgedPrompt, judge, rates
 from claude_mem_lite.evaluation.recording import ListedSession
 from claude_mem_lite.evaluation.session_walk import ContextLine, SessionStart
 from claude_mem_lite.evaluation.trigger_walk import Answer, AnsweredPrompt, AnswerItem, PromptTrigger
-from claude_mem_lite.importers.transcript_turns import TranscriptTurn
+from claude_mem_lite.event_names import new_name
+from claude_mem_lite.importers.transcript_turns import TranscriptEvent, TranscriptTurn
 from tests.support.past_sessions import LONG_AGO
 
 
@@ -38,9 +47,14 @@ def memory(id_: str, *files: str) -> ContextLine:
     return ContextLine("project knowledge", f"- {id_}", id_, frozenset(files))
 
 
-def prompt(session: ListedSession, *items: AnswerItem) -> AnsweredPrompt:
-    turn = TranscriptTurn(session.id, "t", "", session.started_at, "/", ())
-    return AnsweredPrompt(PromptTrigger(session.started_at, 0, session, turn, 0), Answer(items, 30), ())
+def prompt(
+    session: ListedSession, *items: AnswerItem, tool: str = "Read", offered: tuple[bool, ...] = ()
+) -> AnsweredPrompt:
+    events = (TranscriptEvent(new_name("PostToolUse", session.started_at), {"tool_name": tool}),)
+    turn = TranscriptTurn(session.id, "t", "", session.started_at, "/", events)
+    failures = tuple(RepeatedFailure(f"fix{number}", is_offered) for number, is_offered in enumerate(offered))
+    answer = Answer(items, 30 if items else 0)
+    return AnsweredPrompt(PromptTrigger(session.started_at, 0, session, turn, 0), answer, failures)
 
 
 def test_a_file_that_few_sessions_touch_weighs_more() -> None:
@@ -65,6 +79,47 @@ def test_a_line_about_functions_stands_for_the_files_that_it_names(layer: str) -
 def test_a_line_about_a_session_stands_for_all_its_files() -> None:
     line = ContextLine("sessions", "- mended the cart", "a", None)
     assert product_selection(Files(SESSIONS), "", [line]).files == SESSIONS[0].files
+
+
+def test_the_newest_sessions_are_the_last_ones_before_the_start() -> None:
+    select = newest_sessions(Files(SESSIONS), [session.id for session in SESSIONS], 1)
+    assert select(start(SESSIONS[2])).files == SESSIONS[1].files
+
+
+def test_a_source_in_several_lines_of_a_layer_is_one_item_with_the_files_of_all() -> None:
+    lines = [ContextLine("function map", f"- {file}: total()", "a", None) for file in ("web/cart.py", "src/user.py")]
+    (item,) = product_selection(Files(SESSIONS), "", lines).items
+    assert item == {"web/cart.py", "src/user.py"}
+
+
+def test_items_of_the_session_itself_do_not_count_and_those_of_later_sessions_are_of_no_use() -> None:
+    judged = judge(SESSIONS[1], True, ["a", "b", "c", "elsewhere"], {session.id: session for session in SESSIONS})
+    assert judged.useful == (True, False, False)
+
+
+def test_prompts_with_edits_and_failures_with_an_offered_fix_are_counted_apart() -> None:
+    prompts = [
+        prompt(SESSIONS[2], AnswerItem("m1", "a"), AnswerItem("m2", "d"), tool="Edit", offered=(True, False)),
+        prompt(SESSIONS[2], AnswerItem("m1", "a"), offered=(False,)),
+        prompt(SESSIONS[3]),
+    ]
+    empty = listed("e", 80)
+    starts = [start(SESSIONS[2], text="x" * 40), start(SESSIONS[3], text="y" * 400), start(empty)]
+    measured = measure(ProjectWalk([*SESSIONS, empty], starts, prompts))
+    found, edited = measured.prompts, measured.prompts_with_edits
+    assert (found.prompts, found.answered, found.items, found.useful) == (3, 2, 3, 2)
+    assert (edited.prompts, edited.answered, edited.items, edited.useful) == (1, 1, 2, 1)
+    assert (measured.failures_repeated, measured.failures_offered) == (3, 1)
+    assert measured.tokens_per_prompt == 20.0
+    assert (measured.sessions, measured.with_files) == (3, 2)
+    assert measured.starts[PRODUCT].max_tokens > measured.starts[PRODUCT].tokens
+
+
+def test_sessions_without_files_do_not_make_enough() -> None:
+    starts = [start(SESSIONS[3])] * (MIN_SESSIONS - 1)
+    empty = listed("e", 80)
+    assert not measure(ProjectWalk([*SESSIONS, empty], [*starts, start(empty)], [])).is_enough
+    assert measure(ProjectWalk(SESSIONS, starts + starts[:1], [])).is_enough
 
 
 def test_an_item_is_of_use_if_it_concerns_a_touched_file() -> None:
