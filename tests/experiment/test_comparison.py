@@ -14,7 +14,7 @@ from claude_mem_lite.experiment.comparison import (
     compare,
     secondary_level,
 )
-from claude_mem_lite.experiment.wealth import Scale
+from claude_mem_lite.experiment.wealth import Scale, bets, log_wealth, scores
 
 SHARE = 0.5
 
@@ -87,6 +87,31 @@ def test_nothing_is_claimed_before_each_arm_has_its_minimum(number: int) -> None
     found = compare(sessions([1000.0] * number, [1.0] * 300), Scale.RATIO)
 
     assert (found.verdict, found.low, found.high, found.more_sessions) == (Verdict.TOO_FEW, None, None, None)
+
+
+def test_arms_of_the_minimum_are_compared() -> None:
+    found = compare(sessions([20.0] * MIN_PER_ARM, [1.0] * 300), Scale.RATIO)
+
+    assert found.verdict is not Verdict.TOO_FEW
+
+
+def test_few_sessions_leave_a_ratio_without_limits_and_a_share_with_all_differences() -> None:
+    values = [0.0, 5.0, 0.0, 9_000.0, 0.0]
+    ratio, share = (compare(sessions(values, values), scale) for scale in (Scale.RATIO, Scale.SHARE))
+
+    assert (ratio.low, ratio.high) == (None, None)
+    assert (share.low, share.high) == (-1.0, 1.0)
+
+
+def test_the_ends_of_an_interval_are_effects_that_the_sessions_speak_against() -> None:
+    seen = lognormal(300, 0.6)
+    numbers = scores(np.array([each.value for each in seen]), Scale.RATIO)
+    treated = np.array([float(not each.is_control) for each in seen])
+
+    for end in interval(compare(seen, Scale.RATIO)):
+        wealth = log_wealth(bets(numbers, treated, np.array(SHARE), math.log(end), Scale.RATIO))
+        assert wealth[-1] == pytest.approx(math.log(20), abs=0.05)
+        assert wealth[-1] >= math.log(20)
 
 
 @pytest.mark.parametrize("scale", Scale)

@@ -16,7 +16,7 @@ from claude_mem_lite.event_names import new_name
 from claude_mem_lite.experiment.session_outcomes import judge
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
-from claude_mem_lite.models import JsonValue, ToolCall
+from claude_mem_lite.models import JsonValue, SessionSummary, ToolCall
 from claude_mem_lite.store.experiment import arms, outcomes
 from claude_mem_lite.store.experiment.arms import StoredArm
 from claude_mem_lite.store.experiment.outcomes import SessionOutcome
@@ -37,9 +37,12 @@ class Working:
     folder: Path
 
     def event(self, event: str, at: datetime = BEGAN, session: str = HERE, **more: JsonValue) -> None:
-        payload = {"hook_event_name": event, "session_id": session, "cwd": SHOP.root, **more}
-        arrival = Arrival(new_name(event, at), event, session, json.dumps(payload), 1)
-        self.queue.add([arrival], NOW.timestamp())
+        self.events(1, event, at, session, **more)
+
+    def events(self, number: int, event: str, at: datetime = BEGAN, session: str = HERE, **more: JsonValue) -> None:
+        payload = json.dumps({"hook_event_name": event, "session_id": session, "cwd": SHOP.root, **more})
+        arrivals = [Arrival(new_name(event, at), event, session, payload, 1) for _ in range(number)]
+        self.queue.add(arrivals, NOW.timestamp())
         for unit in self.queue.claim(NOW.timestamp(), flush=True):
             self.queue.finish([row.id for row in unit], NOW.timestamp())
 
@@ -100,6 +103,27 @@ def test_calls_and_files_of_a_whole_session_are_counted(working: Working) -> Non
     assert (outcome.calls_before_edit, outcome.files_before_edit, outcome.repeated_failures) == (1, 1, 0)
 
 
+def test_a_session_that_is_not_read_to_its_end_has_no_counts_of_calls(working: Working) -> None:
+    working.event("SessionStart", source="startup")
+    working.events(5_000, "PostToolUse", tool_name="Read", tool_input={}, tool_response={})
+    outcome = working.outcome()
+    assert outcome is not None
+    assert (outcome.calls_before_edit, outcome.files_before_edit, outcome.repeated_failures) == (None, None, None)
+
+
+@pytest.mark.parametrize(("session", "arm"), [("silent", "control"), ("plain", None)])
+def test_a_session_without_a_prompt_or_without_an_arm_has_no_outcome(
+    working: Working, session: str, arm: arms.Arm | None
+) -> None:
+    working.store.session(session, SessionSummary(headline="Look at the cart", request="", completed=""), at=BEGAN)
+    if arm is None:
+        working.store.turn("t3", "tidy the lid", "Done.", session=session, at=BEGAN)
+    else:
+        arms.put_arm(working.store.db, StoredArm(session, arm, 0.5, BEGAN))
+    judge(working.store.db, working.queue, session)
+    assert working.store.db.execute("select session from experiment_outcomes").fetchall() == []
+
+
 @pytest.mark.parametrize(
     ("kind", "made", "repeated"),
     [
@@ -133,13 +157,22 @@ def test_the_time_of_a_session_is_from_its_first_to_its_last_event(working: Work
     working.store.turn("t2", "and now", "Done.", session=HERE, at=BEGAN + timedelta(minutes=7))
     outcome = working.outcome()
     assert outcome is not None
-    assert outcome.seconds == 420.0
+    assert (outcome.seconds, outcome.ended_at) == (420.0, BEGAN + timedelta(minutes=7))
 
 
 def test_tokens_are_known_only_if_every_transcript_tells_them(working: Working) -> None:
     used = json.dumps({"message": {"id": "m1", "usage": {"input_tokens": 10}}}).encode()
     working.transcript("a.jsonl", used)
     working.transcript("b.jsonl", b"{}")
+    outcome = working.outcome()
+    assert outcome is not None
+    assert outcome.tokens is None
+
+
+def test_tokens_are_unknown_if_a_transcript_is_gone(working: Working) -> None:
+    working.transcript("a.jsonl", json.dumps({"message": {"id": "m1", "usage": {"input_tokens": 10}}}).encode())
+    working.transcript("b.jsonl", b"{}")
+    (working.folder / "b.jsonl").unlink()
     outcome = working.outcome()
     assert outcome is not None
     assert outcome.tokens is None

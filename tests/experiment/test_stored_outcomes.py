@@ -74,6 +74,11 @@ def test_quiet_sessions_without_an_outcome_are_found_the_oldest_first(db: sqlite
     assert outcomes.without(db, NOW - timedelta(minutes=1)) == ["c"]
 
 
+def test_a_session_whose_prompts_are_empty_waits_for_no_outcome(db: sqlite3.Connection) -> None:
+    db.execute("update prompts set text = '' where session = 'b'")
+    assert outcomes.without(db, NOW + timedelta(seconds=1)) == ["c", "a"]
+
+
 def test_outcomes_of_before_are_numbered_by_their_ends(tmp_path: Path) -> None:
     steps = [step.__name__ for step in MEMORY_MIGRATIONS].index("m027_outcome_places")
     with closing(open_for_writing(tmp_path / "old.db")) as old:

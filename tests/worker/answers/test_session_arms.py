@@ -46,8 +46,11 @@ class Experiment:
         self._settings = SettingsSource(home)
         self.arms = SessionArms(self._settings, self.writes)
 
-    def set(self, share: float, at: datetime) -> None:
+    def write(self, share: float, at: datetime) -> None:
         self._home.config.write_text(f"experiment = {share}\n# {at}\n")
+
+    def set(self, share: float, at: datetime) -> None:
+        self.write(share, at)
         assert self._settings.reload()
         self.arms.follow_settings(self.db, at)
 
@@ -81,10 +84,29 @@ def test_a_session_of_an_earlier_run_has_no_arm_in_the_next_run(experiment: Expe
     assert experiment.arms.arm(experiment.db, request(4)) is None
 
 
+@pytest.mark.parametrize(("share", "is_kept"), [(0.0, False), (0.3, True)])
+def test_contexts_rendered_before_the_experiment_or_in_it_do_not_outlast_the_change(
+    experiment: Experiment, home: Home, share: float, is_kept: bool
+) -> None:
+    home.make()
+    rendered = home.rendered_for("/srv/shop")
+    rendered.write_bytes(b"context")
+    experiment.set(share, NOW + timedelta(minutes=2))
+    assert rendered.exists() == is_kept
+
+
+def test_an_experiment_that_was_turned_off_a_moment_ago_withholds_nothing(experiment: Experiment) -> None:
+    assert experiment.arms.arm(experiment.db, request(1)) == CONTROL
+    experiment.write(0, NOW + timedelta(minutes=2))
+    assert experiment.arms.arm(experiment.db, request(3)) is None
+
+
 @pytest.mark.parametrize("source", ["resume", "compact"])
 def test_an_unknown_session_that_goes_on_has_no_arm(experiment: Experiment, source: str) -> None:
     assert experiment.arms.arm(experiment.db, request(1, source)) is None
 
 
-def test_a_session_that_began_before_the_run_has_no_arm(experiment: Experiment) -> None:
+def test_a_session_that_began_before_the_run_has_no_arm(experiment: Experiment, store: Store) -> None:
     assert experiment.arms.arm(experiment.db, request(-1)) is None
+    store.turn("t1", "tidy the cart", "Done.", session=SESSION, at=NOW - timedelta(minutes=1))
+    assert experiment.arms.arm(experiment.db, request(1, "")) is None
