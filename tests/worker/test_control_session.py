@@ -62,6 +62,16 @@ def test_a_control_session_is_asked_no_question_about_a_lesson(machine: Machine,
     assert "memory_save" in ask(machine, named("treated"), str(shop), SAID)
 
 
+def test_a_control_session_is_not_told_to_save_lessons(machine: Machine, shop: Path) -> None:
+    allow(machine)
+    run_here(machine, "pin", remember(machine, str(shop), "rule", "Never push the quokka branch"), cwd=shop)
+    control = start(machine, shop)
+    assert "quokka" in control
+    assert "memory_save" not in control
+    treated = payload("SessionStart", named("treated"), str(shop), source="startup")
+    assert "memory_save" in replied(machine, "SessionStart", treated)
+
+
 def test_what_a_control_session_taught_without_a_question_is_kept_as_a_candidate(machine: Machine, shop: Path) -> None:
     replied(machine, "UserPromptSubmit", payload("UserPromptSubmit", CONTROL, str(shop), prompt=SAID))
     replied(machine, "Stop", payload("Stop", CONTROL, str(shop), last_assistant_message="Done."))
@@ -94,6 +104,19 @@ def test_a_save_that_repeats_a_memory_does_not_show_it_to_a_control_session(mach
     body = {"cwd": str(shop), "session": CONTROL, "kind": "gotcha", "text": f"The {MARKER} cart is slow"}
     answer = machine.ask("POST", "/api/ask/save", body, headers={"X-Agent-Session": CONTROL})
     assert (answer.body["id"], answer.body["title"]) == (known, "")
+
+
+def test_a_save_that_contradicts_a_memory_does_not_show_that_memory_to_a_control_session(
+    machine: Machine, shop: Path
+) -> None:
+    known = remember(machine, str(shop), "decision", "Keep totals as floats instead of Decimal")
+    run_here(machine, "pin", known, cwd=shop)
+    start(machine, shop)
+    for session, conflicts in ((CONTROL, 0), (named("treated"), 1)):
+        said = f"Keep totals as Decimal instead of floats, as in {session}"
+        body = {"cwd": str(shop), "session": session, "kind": "decision", "text": said}
+        answer = machine.ask("POST", "/api/ask/save", body, headers={"X-Agent-Session": session})
+        assert len(answer.body["conflicts"]) == conflicts
 
 
 def test_an_evaluation_in_the_shell_of_a_control_session_is_refused(machine: Machine, shop: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.experiment.arms import arm_of, position
-from tests.support.past_sessions import PastSession
 from tests.support.running import Json, Machine, leave, payload, query
 from tests.worker.commands import run_here
 from tests.worker.trigger_events import now_name, remember
@@ -43,12 +42,19 @@ def turn_on(machine: Machine, share: float = SHARE) -> None:
     machine.drain()
 
 
-def replied(machine: Machine, event: str, given: Json, agent: str = "", ahead_s: float = 1.5) -> str:
-    """All bytes that the hook of an event would print."""
+def replied(
+    machine: Machine, event: str, given: Json, agent: str = "", ahead_s: float = 1.5, *, is_printed: bool = False
+) -> str:
+    """All bytes that the hook of an event would print; `is_printed`: the hook confirms the print."""
     label = f"{event}{agent}"
     name = leave(machine.home, given, name=now_name(label, ahead_s))
-    told = machine.ask("POST", f"/hook/{label}", headers={"X-Spool": name, "Content-Length": "0"})
-    return "" if told.status == 204 else json.dumps(told.body)
+    headers = {"X-Spool": name, "Content-Length": "0"}
+    told = machine.ask("POST", f"/hook/{label}", headers=headers)
+    if told.status == 204:
+        return ""
+    if is_printed:
+        machine.ask("POST", "/hook/printed", headers=headers)
+    return json.dumps(told.body)
 
 
 def events(session: str, cwd: str) -> list[tuple[str, Json]]:
@@ -82,6 +88,10 @@ def test_the_position_of_a_session_is_the_same_for_ever() -> None:
     assert [round(position(id_), 6) for id_ in ("", "s-1")] == [0.780158, 0.922425]
 
 
+def test_a_session_whose_position_is_below_the_share_is_a_control_session() -> None:
+    assert [arm_of("s-1", share) for share in (0.92, 0.93)] == ["treated", "control"]
+
+
 def test_no_hook_of_a_control_session_is_given_a_memory(machine: Machine, shop: Path) -> None:
     given = [replied(machine, event, told) for event, told in events(CONTROL, str(shop))]
     assert [reply for reply in given if MARKER in reply] == []
@@ -89,7 +99,7 @@ def test_no_hook_of_a_control_session_is_given_a_memory(machine: Machine, shop: 
     assert any(MARKER in reply for reply in treated)
 
 
-@pytest.mark.parametrize("agent", ["codex", "gemini"])
+@pytest.mark.parametrize("agent", ["codex", "copilot", "cursor", "gemini"])
 def test_no_hook_of_another_agent_is_given_a_memory_in_a_control_session(
     machine: Machine, shop: Path, agent: str
 ) -> None:
@@ -102,20 +112,21 @@ def test_no_hook_of_another_agent_is_given_a_memory_in_a_control_session(
         session = named("treated", f"{agent}-{number}")  # each event in a session that has got nothing yet
         if MARKER in replied(machine, event, own_events(agent, session, shop)[number][1], f"_{agent}"):
             answered.add(event)
-    assert answered == {"SessionStart", "UserPromptSubmit", "PostToolUse"}
+    assert answered == {"SessionStart", "PostToolUse", *(() if agent == "cursor" else ("UserPromptSubmit",))}
 
 
 def own_events(agent: str, session: str, cwd: Path) -> list[tuple[str, Json]]:
-    """Recorded payloads of an agent, in its own form, in another session and folder."""
-    rows = map(json.loads, (DATA / f"{agent}.jsonl").read_text("utf-8").splitlines())
-    moved = [(row["event"], json.loads(json.dumps(row["payload"]).replace("/home/dev/shop", str(cwd)))) for row in rows]
-    more = {"session_id": session}
+    """Recorded payloads of an agent and its sub-agents, in its own form, in another session and folder."""
+    rows = [json.loads(line) for line in (DATA / f"{agent}.jsonl").read_text("utf-8").splitlines()]
+    own = next(rows[0]["payload"][key] for key in ("conversation_id", "session_id") if key in rows[0]["payload"])
     asked = {"prompt": f"run the {MARKER} ledger tests before the release"}
-    return [
-        (event, {**told, **more, **(asked if event == "UserPromptSubmit" else {})})
-        for event, told in moved
-        if event in ("SessionStart", "UserPromptSubmit", "PostToolUse")
-    ]
+    told = []
+    for row in rows:
+        moved = json.dumps(row["payload"]).replace("/home/dev/shop", str(cwd)).replace(f'"{own}"', f'"{session}"')
+        more = asked if row["event"] == "UserPromptSubmit" else {}
+        if row["event"] in ("SessionStart", "UserPromptSubmit", "PostToolUse"):
+            told.append((row["event"], {**json.loads(moved), **more}))
+    return told
 
 
 def test_the_user_is_shown_once_that_a_session_runs_without_memories(machine: Machine, shop: Path) -> None:
@@ -130,6 +141,9 @@ def test_what_the_user_pinned_is_given_in_a_control_session(machine: Machine, sh
     reply = replied(machine, "SessionStart", start)
     assert "quokka" in reply
     assert MARKER not in reply
+    machine.drain()
+    ((why, tokens),) = query(machine.home.memory_db, "select layers_skipped, tokens from receipts")
+    assert ("your experiment" in why, tokens > 0) == (True, True)
 
 
 def test_a_receipt_says_why_a_control_session_was_given_nothing(machine: Machine, shop: Path) -> None:
@@ -149,15 +163,6 @@ def test_an_agent_of_a_control_session_finds_nothing_on_the_command_line(machine
         assert MARKER not in refused.stdout + refused.stderr
     assert RULE in run_here(machine, "search", MARKER, cwd=shop, more=shell_of(TREATED)).stdout
     assert RULE in run_here(machine, "search", MARKER, cwd=shop).stdout
-
-
-def test_the_agent_of_a_control_session_evaluates_no_transcripts(machine: Machine, shop: Path) -> None:
-    """The report names memories."""
-    PastSession("s", cwd=str(shop)).prompt("look").says("Seen.").write(shop / "recorded")
-    replied(machine, "SessionStart", payload("SessionStart", CONTROL, str(shop), source="startup"))
-    refused = run_here(machine, "eval", "recorded", cwd=shop, more=shell_of(CONTROL), status=1)
-    assert "experiment" in refused.stderr
-    assert "Nothing to measure" in run_here(machine, "eval", "recorded", cwd=shop, more=shell_of(TREATED)).stdout
 
 
 def test_an_agent_that_names_no_session_finds_nothing_while_a_control_session_runs(
@@ -214,10 +219,14 @@ def test_a_context_rendered_during_an_experiment_holds_pinned_memories_alone(mac
 def test_a_control_session_marks_no_memory(machine: Machine, shop: Path) -> None:
     id_ = remember(machine, str(shop), "rule", "Never push the quokka branch")
     run_here(machine, "pin", id_, cwd=shop)
-    for event, told in (*events(CONTROL, str(shop)), ("SessionEnd", payload("SessionEnd", CONTROL, str(shop)))):
-        replied(machine, event, told)
+    for session in (CONTROL, TREATED):
+        for event, told in (*events(session, str(shop)), ("SessionEnd", payload("SessionEnd", session, str(shop)))):
+            replied(machine, event, told, is_printed=True)
     machine.drain()
-    assert query(machine.home.memory_db, "select outcome from receipt_items where outcome is not null") == []
+    of_session = "select distinct session from receipts join receipt_items on receipt = spool_name where"
+    given = query(machine.home.memory_db, f"{of_session} given_at is not null")
+    assert {session for (session,) in given} == {CONTROL, TREATED}
+    assert query(machine.home.memory_db, f"{of_session} outcome is not null") == [(TREATED,)]
 
 
 def shell_of(session: str) -> dict[str, str]:
