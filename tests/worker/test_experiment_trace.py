@@ -2,6 +2,7 @@
 never answered."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.worker.trigger_events import now_name, remember
 FAILED = "Exit code 1\nFAILED tests/test_cart.py::test_total - AssertionError: assert 110 == 100\n1 failed in 0.03s"
 TAUGHT = f"Remember: always run the {MARKER} ledger tests with make ledger-test before a release"
 GOTCHA = "a.py: the total is kept in cents, never in floats"
+AGE = re.compile(rb"just now|\d+m ago")
 ANSWERED = {"SessionStart", "UserPromptSubmit", "PostToolUseFailure", "PostToolUse"}
 
 
@@ -46,11 +48,11 @@ class Pair:
         self.gotchas = (first, second)
 
     def answered(self, event: str, given: Json) -> tuple[bytes, bytes]:
-        """The replies of both homes to an event, byte for byte but for the id of the gotcha; both hooks print
-        them."""
+        """The replies of both homes to an event, byte for byte but for the id of the gotcha and for ages, because a
+        minute may end between both; both hooks print them."""
         name = now_name(event, 1.5)
         first, second = (
-            reply(machine, event, given, name).replace(id_.encode(), b"ID")
+            AGE.sub(b"AGE", reply(machine, event, given, name).replace(id_.encode(), b"ID"))
             for machine, id_ in zip(self.machines, self.gotchas, strict=True)
         )
         return first, second
