@@ -100,6 +100,8 @@ def test_the_naive_injector_misses_the_bars(outcomes: list[Outcome]) -> None:
         ("present", "", "silent"),
         ("present", f"port {FIRST}", "right"),
         ("present", "port 1111", "wrong"),
+        ("present", f"port 1{FIRST}", "wrong"),
+        ("present", f"port {FIRST} or {OTHER}", "wrong"),
         ("absent", "", "right"),
         ("absent", "anything", "wrong"),
         ("adjacent", f"port {OTHER}", "wrong"),
