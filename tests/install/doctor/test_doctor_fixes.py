@@ -208,7 +208,7 @@ def test_what_was_done_is_said_before_the_checks(
     assert run("doctor", "--fix") == 0
     assert capsys.readouterr().out.startswith(f"Did: close {home.root} to others.\n")
     assert run("doctor", "--fix") == 0
-    assert capsys.readouterr().out.endswith("\nNothing needs mending.\n")
+    assert capsys.readouterr().out.endswith("\nNothing needs repair.\n")
     assert run("doctor", "--fix", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["fixed"] == []
