@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +119,14 @@ def test_a_newcomer_installs_works_upgrades_and_leaves_without_a_trace(
     assert (remembered["version"], remembered["capturing"]) == (OLDER, True)
     assert remembered["memories"] > 0
     assert newcomer.ask("search", "time zone of the report") != []
-    assert_told(newcomer.start_session("second"))
+    assert missing_in(newcomer.start_session("second")) == []
 
     # pipx and uv replace the package under a worker at work, and know nothing of ours
     newcomer.tool.install(wheel_of_this_run(tmp_path_factory))
     wait_until(lambda: not newcomer.ask("worker", "status")["running"], "the older worker to end")
-    assert_told(newcomer.start_session("third"))
+    # The worker compiles the new package during its first answer, which a busy machine may cut short.
+    later = (newcomer.start_session(f"later {number}") for number in count())
+    wait_until(lambda: missing_in(next(later)) == [], "a session that is told what was remembered")
     upgraded = newcomer.ask("status")
     assert upgraded["version"] == __version__
     assert upgraded["memories"] >= remembered["memories"]
@@ -141,9 +144,10 @@ def test_a_newcomer_installs_works_upgrades_and_leaves_without_a_trace(
     assert newcomer.tree() == before
 
 
-def assert_told(printed: str) -> None:
+def missing_in(printed: str) -> list[str]:
+    """Names of the facts that a start context lacks."""
     context = json.loads(printed)["hookSpecificOutput"]["additionalContext"]
-    assert [fact.name for fact in facts.TOLD if not facts.is_told(fact, context)] == []
+    return [fact.name for fact in facts.TOLD if not facts.is_told(fact, context)]
 
 
 def changed(before: dict[str, bytes | None], now: dict[str, bytes | None]) -> dict[str, bytes | None]:
