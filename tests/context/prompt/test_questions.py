@@ -242,6 +242,13 @@ def test_what_was_asked_keeps_its_closing_quote_when_it_is_cut(store: Store) -> 
     assert re.search(r"""asked: "the 'invoice' export [^"]+…" \(""", ask(store).text)
 
 
+def test_a_turn_without_a_prompt_is_not_shown_as_asked_by_the_user(store: Store) -> None:
+    store.turn("k", "", ANSWER, session="before", at=NOW)
+    given = ask(store).text
+    assert "[earlier turn] I looked at the exporter first." in given
+    assert "asked:" not in given
+
+
 @pytest.mark.parametrize(
     "prompt", ["Which Redis port does the mail gateway listen on?", "How tall is Mount Kilimanjaro?"]
 )

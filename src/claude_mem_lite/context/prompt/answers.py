@@ -271,7 +271,7 @@ def _item(hit: Hit, excerpt: str, since: str, *, is_stale: bool) -> BlockItem:
 def _stand_in(passage: Passage) -> Memory:
     """Return raw text as a memory that is not stored, for the block."""
     quoted = passage.title.replace('"', "'")
-    title = f'asked: "{quoted}"' if passage.kind == "turn" else passage.title
+    title = f'asked: "{quoted}"' if passage.kind == "turn" and passage.asked else passage.title
     return Memory(
         id=passage.id,
         kind="note",
