@@ -16,7 +16,7 @@ from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.event_history import MAX_TURNS_BEFORE, events_of_turn
 from claude_mem_lite.inbox.past_arrival import PlacedArrival
 from claude_mem_lite.inbox.queue import Row
-from claude_mem_lite.inbox.usable_events import read_events
+from claude_mem_lite.inbox.usable_events import prompt_of, read_events, reply_of
 from claude_mem_lite.models import Event, JsonObject, Turn
 from claude_mem_lite.responses.encoding import to_json
 from claude_mem_lite.turn_digest import TurnDigest
@@ -55,7 +55,7 @@ class SessionDigests:
             return None
         rows, previous = self._rows(turn), self._previous
         events = tuple(self._read(rows))
-        prompt = _prompt_of(events) or self._prompt
+        prompt = prompt_of(events) or self._prompt
         made = self._digest(Turn("", events[0].session, "", prompt, events, (), previous)) if events else None
         self._note(rows, events, has_failed=made is not None and made[1].has_failure)
         return None if made is None else {"key": made[0], "digest": to_json(made[1])}
@@ -83,12 +83,7 @@ class SessionDigests:
 
     def _note(self, rows: Sequence[Row], events: Sequence[Event], *, has_failed: bool) -> None:
         """Note what the digests of later turns depend on."""
-        reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
-        self._previous = reply or self._previous
-        self._prompt = _prompt_of(events) or self._prompt
+        self._previous = reply_of(events) or self._previous
+        self._prompt = prompt_of(events) or self._prompt
         if any(row.event in _PROMPT_OR_CALL for row in rows):
             self._failed.append(has_failed)
-
-
-def _prompt_of(events: Sequence[Event]) -> str:
-    return next((event.prompt for event in events if event.prompt), "")

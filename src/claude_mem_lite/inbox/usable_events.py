@@ -55,6 +55,16 @@ def sort_events(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], 
     return kept, skipped
 
 
+def prompt_of(events: Sequence[Event]) -> str:
+    """Return the first prompt of a turn; '' without a prompt."""
+    return next((event.prompt for event in events if event.prompt), "")
+
+
+def reply_of(events: Sequence[Event]) -> str:
+    """Return the last message of the agent in a turn, without those of its sub-agents; '' without a message."""
+    return next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
+
+
 def _in_time(event: Event, row: Row) -> Event:
     """Return an event dated at most shortly after its arrival: with a fast clock the event would be the newest for
     years."""

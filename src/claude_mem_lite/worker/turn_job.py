@@ -85,8 +85,7 @@ class TurnJob:
         # An imported turn before known turns adds memories, but must not change the summary of the session.
         is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)
         others = ForeignText((*turn.earlier, *events))
-        reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
-        reply = others.without_orders(reply)
+        asked, reply = usable_events.prompt_of(events), others.without_orders(usable_events.reply_of(events))
         made = [
             self._linked(draft, turn_events.memory_of(draft, turn, location, position, last.at, others), last, location)
             for position, draft in enumerate(digest.drafts)
@@ -95,7 +94,7 @@ class TurnJob:
             for event in (first, last):
                 sessions.touch(db, event, location)
             log_kept = others.without_orders(digest.log)
-            is_new = turns.add_turn(db, key, first, _prompt_of(events), reply, others.own(digest.tasks), log_kept)
+            is_new = turns.add_turn(db, key, first, asked, reply, others.own(digest.tasks), log_kept)
             if is_new:
                 symbol_changes.add(db, key, turn, location.branch, digest.code, last.at)
                 stored = [remember.add(db, memory, key, now) for memory in made]
@@ -124,7 +123,7 @@ class TurnJob:
             partial(self._calls_to_fix, key),
             partial(usable_events.read_events, config=self.config),
         )
-        prompt = _prompt_of(events) or turns.last_prompt(self.db, first.session)
+        prompt = usable_events.prompt_of(events) or turns.last_prompt(self.db, first.session)
         previous = turns.previous_message(self.db, first.session, first.at)
         return Turn(key, first.session, project, prompt, tuple(events), earlier, previous)
 
@@ -169,10 +168,6 @@ class TurnJob:
         sessions.set_summary(db, first.session, summary, now, max(worth, headline_worth(cleared)))
         turn_events.keep_handoff(db, handoff(summary, cleared, location.branch), turn, location, others, now)
         handoffs.retire_failures(db, turn, digest, location.branch)
-
-
-def _prompt_of(events: Sequence[Event]) -> str:
-    return next((event.prompt for event in events if event.prompt), "")
 
 
 def _close(db: sqlite3.Connection, status_before: str, events: list[Event]) -> None:

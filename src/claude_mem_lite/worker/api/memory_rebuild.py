@@ -154,7 +154,6 @@ def _is_as_stored(db: sqlite3.Connection, turn: str, arrivals: Sequence[Arrival]
     # Each with an id of its own: events of one id would take each other's place.
     rows = [Row(at, one.name, one.event, one.session, one.payload, 0.0) for at, one in enumerate(arrivals)]
     events = usable_events.read_events(rows, config)
-    asked = next((event.prompt for event in events if event.prompt), "")
-    answered = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
-    said = (asked, ForeignText(events).without_orders(answered))
+    answered = ForeignText(events).without_orders(usable_events.reply_of(events))
+    said = (usable_events.prompt_of(events), answered)
     return [one_line(text) for text in said] == [one_line(text) for text in turns.texts_of(db, turn)[:2]]
