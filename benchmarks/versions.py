@@ -40,13 +40,12 @@ THIS = ThisVersion(Path(__file__).parent.parent)
 
 
 def ratio(name: str, before_s: float, now_s: float, note: str = "", floor: float | None = None) -> Figure:
-    """How many times as fast this version is, by the mean or median seconds of both."""
-    told = f"{before_s:.3g} s before, {now_s:.3g} s now; load {os.getloadavg()[0]:.1f}"
-    return Figure(
-        name, round(before_s / now_s, 2), "times as fast", floor=floor, note=f"{note}: {told}" if note else told
-    )
+    """Return how many times as fast this version is, by the mean or median seconds of both."""
+    seconds = f"{before_s:.3g} s before, {now_s:.3g} s now; load {os.getloadavg()[0]:.1f}"
+    note = f"{note}: {seconds}" if note else seconds
+    return Figure(name, round(before_s / now_s, 2), "times as fast", floor=floor, note=note)
 
 
 def times_less(name: str, before: float, now: float, unit: str) -> Figure:
-    """How many times as much the other version takes."""
+    """Return how many times as much the other version takes."""
     return Figure(name, round(before / now, 2), "times less", note=f"{before:g} {unit} before, {now:g} {unit} now")

@@ -34,16 +34,17 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--part", choices=PARTS)
     asked = parser.parse_args(arguments)
     how = f"python -m benchmarks.worker {' '.join(['--part', asked.part] if asked.part else [])}".strip()
-    figures = _told(PARTS[asked.part]() if asked.part else measure())
+    figures = _printed(PARTS[asked.part]() if asked.part else measure())
     return keep(f"worker_{asked.part}" if asked.part else "worker", "Worker", figures, how)
 
 
-def _told(figures: Iterable[Figure]) -> list[Figure]:
-    told = []
+def _printed(figures: Iterable[Figure]) -> list[Figure]:
+    """Print each figure when it is measured, and return all."""
+    printed = []
     for figure in figures:
         print(figure.line(), flush=True)
-        told.append(figure)
-    return told
+        printed.append(figure)
+    return printed
 
 
 def measure() -> Iterator[Figure]:
@@ -180,8 +181,8 @@ def _search_some(made: Stage) -> None:
 def _resident_mb(made: Stage) -> float:
     """Return the worker's resident memory by `ps`, which Linux and macOS both have."""
     pid = made.client.health().pid
-    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
-    return round(int(told.stdout) / 1024, 1)
+    shown = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
+    return round(int(shown.stdout) / 1024, 1)
 
 
 def _intake(made: Stage) -> Iterator[Figure]:

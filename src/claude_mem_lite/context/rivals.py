@@ -134,7 +134,8 @@ class _Rivals:
         return passages.stating(self._db, (), [_phrase(longest)], self._project, _MAX_SOURCES, session=item.source)
 
     def _rivals_of(self, own: _Quote, value: Term) -> tuple[list[_Quote], list[_Quote]] | None:
-        """Return the valid statements with another value, and the repetitions of the value; None without a rival."""
+        """Return the valid statements with another value, and the repetitions of the value; None without a rival, and
+        after the deadline."""
         rivals, agreeing = [], []
         for one in islice(self._alike(own, value), _MAX_COMPARED):
             if self._request.deadline.is_past():
