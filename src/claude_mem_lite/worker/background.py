@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from claude_mem_lite.worker.guards.replays import GuardReplays
 
 KEEP_RECEIPTS_DAYS = 180
+MANY_BATCHES = 10
+"""Batches of indexing that leave enough freed memory to give it back: 25 MB after 500."""
 log = logging.getLogger(__name__)
 
 
@@ -60,10 +62,6 @@ def trim_journal(queue: Queue, journal: Journal, db: sqlite3.Connection, backed_
     if journal.is_due(backed_up, is_quiet=is_quiet) and queue.empty_log(wait_s=0) and empty_log(db, wait_s=0):
         queue.trim_journal(None if journal.is_full else backed_up)
         journal.trimmed_for = backed_up
-
-
-MANY_BATCHES = 10
-"""Batches of indexing that leave enough freed memory to give it back: 25 MB after 500."""
 
 
 def give_back_memory() -> None:
