@@ -12,7 +12,6 @@ from claude_mem_lite.context.request import ContextRequest
 from claude_mem_lite.context.scoring import is_stated
 from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, Passage
 from claude_mem_lite.store import memories, memory_links
-from claude_mem_lite.store.branches import is_hidden
 
 _CONTRADICTS = "contradicts another that is given"
 
@@ -44,10 +43,8 @@ class Eligibility:
         if not self.applies(memory):
             return "it does not hold here"
         # Last, because the check reads git. Statements of the user hold on every branch.
-        is_of_another = memory.branch not in ("", self._request.location.branch) and not is_stated(memory)
-        if is_of_another and is_hidden(memory.branch, memory.created_at, self._request.checkout.hidden):
-            return UNMERGED
-        return ""
+        is_unmerged = not is_stated(memory) and self._request.is_unmerged(memory.branch, memory.created_at)
+        return UNMERGED if is_unmerged else ""
 
     def why_not_raw(self, passage: Passage) -> str:
         """Return the reason to exclude raw text; '' if eligible."""

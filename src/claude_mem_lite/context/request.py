@@ -10,6 +10,7 @@ from claude_mem_lite.deadline import NEVER, Deadline
 from claude_mem_lite.limits import LIMITS, Limits
 from claude_mem_lite.models import Location
 from claude_mem_lite.search_values import Filters, Hit
+from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.values import frozen
 
 Search = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
@@ -41,3 +42,7 @@ class ContextRequest:
     deadline: Deadline = NEVER
     """Limit of the caller; a layer that takes longer is left out."""
     limits: Limits = LIMITS
+
+    def is_unmerged(self, branch: str, at: datetime) -> bool:
+        """Return whether work of a branch and time is not merged here; reads git for other branches alone."""
+        return branch not in ("", self.location.branch) and is_hidden(branch, at, self.checkout.hidden)

@@ -22,7 +22,6 @@ from claude_mem_lite.context.statements import OUTDATED, Statement, statement_of
 from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import OUTSIDE_ORIGINS, REPLACEABLE_KINDS, Kind, Memory, Passage
 from claude_mem_lite.store import memories
-from claude_mem_lite.store.branches import is_hidden
 from claude_mem_lite.store.index import fts, passages
 from claude_mem_lite.text import index_text, one_line, share, stems
 from claude_mem_lite.values import frozen
@@ -172,16 +171,12 @@ class _Rivals:
         documents = {quote.document.id: quote.document for quote in quotes}.values()
         is_own_outside = _is_outside(own.document)
         stored = [one for one in documents if isinstance(one, Memory) and (is_own_outside or not _is_outside(one))]
-        stored = [one for one in stored if is_stated(one) or not self._is_unmerged(one)]
+        stored = [one for one in stored if is_stated(one) or not self._request.is_unmerged(one.branch, one.created_at)]
         verdicts = self._request.checkout.freshness(stored) if stored else {}
         turns = [one for one in documents if isinstance(one, Passage)]
         elsewhere = not_here(self._db, self._request, {turn.session for turn in turns})
         ids = [one.id for one in stored if not why_not(one, verdicts)]
         return {*ids, *(turn.id for turn in turns if turn.session not in elsewhere)}
-
-    def _is_unmerged(self, memory: Memory) -> bool:
-        is_of_another = memory.branch not in ("", self._request.location.branch)
-        return is_of_another and is_hidden(memory.branch, memory.created_at, self._request.checkout.hidden)
 
     def _is_outdated(self, quote: _Quote, others: Sequence[_Quote]) -> bool:
         """Return whether a later statement has another value."""

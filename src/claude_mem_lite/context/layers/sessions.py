@@ -71,8 +71,7 @@ def not_here(db: sqlite3.Connection, request: ContextRequest, ids: Collection[st
     """Return the sessions whose raw text does not hold in this checkout, each with the reason."""
     excluded = dict.fromkeys(without_code(db, request, list(ids)), GONE)
     for session in filter(None, (sessions.find(db, id_) for id_ in ids)):
-        is_of_another = session.branch not in ("", request.location.branch)
-        if is_of_another and is_hidden(session.branch, session.last_event_at, request.checkout.hidden):
+        if request.is_unmerged(session.branch, session.last_event_at):
             excluded[session.id] = UNMERGED
     return excluded
 
