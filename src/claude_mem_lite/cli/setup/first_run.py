@@ -92,13 +92,10 @@ def _changes(home: Home, target: Target, plan: Plan) -> Sequence[str]:
 
 def _ask_import(home: Home, target: Target) -> bool:
     """Ask about the import; yes is the default as long as nothing is stored."""
-    from claude_mem_lite.cli.setup.past_sessions import count_past, environment_of, find_past  # here: as above
+    from claude_mem_lite.cli.setup.past_sessions import print_past  # here: as above
 
-    found = find_past(target)
     click.echo()
-    for line in count_past(found, environment_of(target)):
-        click.echo(line)
-    if not found:
+    if not print_past(target):
         return False
     click.echo(
         "Importing them is free: rules read them on this machine, and nothing is sent. Nothing is imported twice, and\n"

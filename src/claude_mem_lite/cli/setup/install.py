@@ -254,12 +254,9 @@ def _print_dry_run(home: Home, target: Target, plan: Plan, given: Answers) -> No
 
 
 def _print_import(target: Target) -> None:
-    from claude_mem_lite.cli.setup.past_sessions import count_past, environment_of, find_past  # here: as above
+    from claude_mem_lite.cli.setup.past_sessions import print_past  # here: as above
 
-    found = find_past(target)
-    for line in count_past(found, environment_of(target)):
-        click.echo(line)
-    if found:
+    if print_past(target):
         click.echo("Would import them.")
 
 

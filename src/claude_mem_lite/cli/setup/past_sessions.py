@@ -19,9 +19,15 @@ _NAMES = [LABELS[agent] for agent in AGENTS]
 _NONE = f"No earlier sessions of {', '.join(_NAMES[:-1])} or {_NAMES[-1]} were found."
 
 
-def find_past(target: Target) -> list[Transcript]:
-    """Return the earlier sessions of all agents; those of the target's agent are in the target's folder."""
-    return discover([], AGENTS, environment_of(target), []).transcripts
+def print_past(target: Target) -> bool:
+    """Print number, size and folders of the earlier sessions of each agent; return whether there are any.
+
+    Sessions of the target's agent are in the target's folder."""
+    environment = environment_of(target)
+    found = discover([], AGENTS, environment, []).transcripts
+    for line in _counts(found, environment):
+        click.echo(line)
+    return bool(found)
 
 
 def import_past(target: Target) -> None:
@@ -41,8 +47,7 @@ def environment_of(target: Target) -> Mapping[str, str]:
     return environment_with(target.agent, target.folder, os.environ)
 
 
-def count_past(found: Sequence[Transcript], environment: Mapping[str, str]) -> list[str]:
-    """Return lines with number, size and folders of the sessions of each agent."""
+def _counts(found: Sequence[Transcript], environment: Mapping[str, str]) -> list[str]:
     if not found:
         return [_NONE]
     lines = [f"{counted(len(found), 'earlier session')} ({_megabytes(found)}) found on this machine:"]
