@@ -47,7 +47,7 @@ def test_sessions_that_only_fill_the_memory_measure_nothing(tmp_path: Path) -> N
 
 def test_a_time_after_all_sessions_leaves_nothing_to_measure(tmp_path: Path) -> None:
     ran = run(tmp_path, transcripts(tmp_path), "--since", "1d")
-    assert "none of the 2 sessions after the first 10 began since then" in ran.stdout
+    assert "none of the 2 sessions after the first 10 began after --since" in ran.stdout
 
 
 def test_json_has_every_figure(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ _OTHER_PATHS = "name a folder of transcripts as PATH, such as ~/.claude/projects
 @place_options
 @all_projects_option
 @click.option(
-    "--since", metavar="WHEN", help="Measure only sessions that began since then; earlier ones fill the memory."
+    "--since", metavar="WHEN", help="Measure only sessions that began after WHEN; earlier ones fill the memory."
 )
 @click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Compare with a budget of N tokens.")
 @click.option("--preset", metavar="NAME", default="", help="Compare with another preset: layers, or codes.")
@@ -66,11 +66,12 @@ def evaluate(
     """Measure on your own sessions how much memory helps.
 
     Goes through recorded sessions in the order of time, with a worker of its own in a temporary folder: the first ten
-    only fill the memory, each later one asks for its context as its hooks would. A PATH is a transcript or a folder of
-    transcripts; without PATH, the stored sessions of the project whose transcripts Claude Code still has. 50 MB of
-    transcripts take a minute or more. Reads only; the last report is kept for the page.
+    only fill the memory; each later session is given what it would have been given at its start and with each prompt.
+    A PATH is a transcript or a folder of transcripts; without PATH, the stored sessions of the project whose
+    transcripts Claude Code still has. 50 MB of transcripts take a minute or more. Changes nothing but evaluation.json
+    in the data folder, where the page finds the last report.
 
-    --budget, --preset and --without compare another start context with the usual one, each alone.
+    Each of --budget, --preset and --without is compared with the usual start context by itself; they are not combined.
 
     \b
     Examples:
@@ -154,8 +155,8 @@ def _nothing_measured(sessions: int) -> str:
     if sessions > FIRST:
         later = counted(sessions - FIRST, "session")
         return (
-            f"Nothing to measure: none of the {later} after the first {FIRST} began since then; choose an earlier "
-            "--since."
+            f"Nothing to measure: none of the {later} after the first {FIRST} began after --since; choose an earlier "
+            "time."
         )
     return (
         f"Nothing to measure: {counted(sessions, 'session')}, and the first {FIRST} only fill the memory. Run this "
