@@ -198,3 +198,14 @@ def test_a_variant_differs_by_its_own_figures_minus_those_of_the_product() -> No
         measured.starts["smaller"].tokens - measured.starts[PRODUCT].tokens
     )
     assert measured.differences["smaller"].tokens.mean < 0
+
+
+def test_a_session_without_files_says_nothing_about_memories() -> None:
+    empty = listed("e", 80)
+    walked = ProjectWalk([*SESSIONS, empty], [start(empty, memory("m1", "a"))], [prompt(empty, AnswerItem("m2", "a"))])
+    assert unused_memories(walked, {"m1": "one", "m2": "two"}) == []
+
+
+def test_the_share_of_items_of_use_has_an_interval_over_sessions() -> None:
+    judged = [JudgedPrompt(f"s{number // 2}", True, (number // 2 % 2 == 0,)) for number in range(200)]
+    assert (rates(judged).low, rates(judged).high) == pytest.approx((0.4, 0.6), abs=0.02)

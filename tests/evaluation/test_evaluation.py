@@ -62,6 +62,24 @@ def test_every_figure_equals_that_of_the_benchmarks_to_the_last_digit(data: Path
     assert of_eval["prompts: prompts"] > 0
 
 
+@pytest.mark.parametrize(
+    ("of_eval", "of_benchmarks", "different"),
+    [
+        ({"a": 0.1, "b": 2.0}, {"a": 0.1, "b": 2.0}, ""),
+        ({"a": 0.1 + 0.2}, {"a": 0.3}, "a"),
+        ({"a": 0.0}, {}, "a"),
+        ({"b": 0.0}, {"a": 0.0}, "a; b"),
+    ],
+    ids=["equal", "last digit", "missing", "other names"],
+)
+def test_a_figure_that_differs_in_the_last_digit_or_is_missing_is_named(
+    of_eval: dict[str, float], of_benchmarks: dict[str, float], different: str
+) -> None:
+    figure = eval_speed._equality("shop", of_eval, of_benchmarks)
+    assert figure.note.partition("unrounded")[2].lstrip("; ") == different
+    assert figure.holds() is (different == "")
+
+
 @pytest.fixture
 def load() -> Iterator[None]:
     """Threads that leave the worker little of the processor."""

@@ -55,6 +55,15 @@ def test_what_the_session_itself_fixed_and_what_is_no_fix_do_not_count(store: St
     assert repeated(store) == []
 
 
+def test_a_warning_that_is_given_in_place_of_the_fix_does_not_count_as_the_fix(store: Store) -> None:
+    fix = remember_fix(store, "Install flamingo by hand", "bugfix", "earlier")
+    remember_fix(store, "Flamingo is missing on every new machine", "gotcha", "other")
+    store.db.execute("update memories set status = 'retired' where id = ?", (fix,))
+    events = (TranscriptEvent(new_name("PostToolUseFailure", NOW), FAILED),)
+    found = list(repeated_failures(store.db, events, ContextRequest(SHOP, NOW, "now")))
+    assert [(failure.fix, failure.is_offered) for failure in found] == [(fix, False)]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("go on", True), ("  ", False), ("<command-name>/clear</command-name>", False), ("[Request interrupted", False)],
