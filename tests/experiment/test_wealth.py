@@ -45,6 +45,23 @@ def test_a_constant_effect_keeps_the_expected_wealth_if_it_is_the_supposed_one()
     assert probability @ wealth == pytest.approx(np.ones(10))
 
 
+@pytest.mark.parametrize("effect", [-0.5, 0.5])
+def test_a_supposed_effect_on_shares_keeps_the_expected_wealth_if_it_is_the_true_one(effect: float) -> None:
+    base = np.array([0.0, 1, 1, 0, 1, 0, 0, 1, 1, 0])
+    treated, probability = all_arms(10, 0.2)
+
+    wealth = np.exp(log_wealth(bets(base + effect * treated, treated, np.array(0.2), effect, Scale.SHARE)))
+    assert probability @ wealth == pytest.approx(np.ones(10))
+
+
+def test_no_residual_of_a_share_is_cut_whatever_the_supposed_effect() -> None:
+    numbers, treated = np.array([0.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0])
+    gains = bets(numbers, treated, np.array(0.5), 0.8, Scale.SHARE)
+
+    # Without the effect: -0.8, 1, -0.8; beside the mean of the earlier ones 1.8 and -0.9, of 1.8 at most.
+    assert gains == pytest.approx([0.0, -1.0, -0.5])
+
+
 def test_shares_that_changed_between_sessions_keep_the_expected_wealth() -> None:
     shares = np.array([0.5] * 4 + [0.1] * 4)
     treated = np.array(list(itertools.product((0.0, 1.0), repeat=8)))
