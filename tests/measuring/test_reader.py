@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -11,12 +12,13 @@ from threading import Thread
 import pytest
 from benchmarks.reader import Scored, all_figures, default_figures
 from benchmarks.reader_model import Reader, messages_of
-from benchmarks.reader_notes import Notes, cut
+from benchmarks.reader_notes import Notes, all_notes, cut
 from benchmarks.reader_questions import ReaderQuestion, Verdict, normalised, reader_questions
 from benchmarks.reader_sheets import sheet
-from benchmarks.transcripts import RawTurn
+from benchmarks.transcripts import Data, RawTurn
 
 from claude_mem_lite.context.render import estimate_tokens
+from tests.support.past_sessions import LONG_AGO, fixed_bug
 
 PORT = ReaderQuestion("shop", "later", "earlier", "number", "Which port?", (r"\b8080\b",))
 NOWHERE = ReaderQuestion("shop", "later", "", "unknown", "Which price?", ())
@@ -74,6 +76,24 @@ def test_the_past_is_cut_to_a_number_of_tokens() -> None:
     text = "word " * 1000
     assert estimate_tokens(cut(text, 100)) <= 100 < estimate_tokens(cut(text, 100) + "word")
     assert cut("short", 100) == "short"
+
+
+def test_notes_know_the_sessions_that_ended_before_and_no_other(tmp_path: Path) -> None:
+    data, listed = tmp_path / "shop", []
+    for number in range(4):
+        at = LONG_AGO + timedelta(days=number)
+        fixed_bug(f"s{number}", number, at).write(data / "sessions", packed=True)
+        listed.append({"session": f"s{number}", "started": at.isoformat(), "files": []})
+    (data / "sessions.json").write_text(json.dumps(listed))
+    question = ReaderQuestion("shop", "s2", "s1", "name", "Why did `total_1` fail?", ("total_1",))
+
+    (made,) = (one.by_condition for one in all_notes(Data(data), tmp_path / "walk", [question]))
+    assert made["none"] == ""
+    assert made["past"].index("total_1") < made["past"].find("total_0") or "total_0" not in made["past"]
+    assert estimate_tokens(made["past"]) <= estimate_tokens(made["product"])
+    assert "total_1" in made["product"]
+    assert len(made["headlines"].splitlines()) == 2
+    assert not [name for name, notes in made.items() if "total_2" in notes or "total_3" in notes]
 
 
 def test_conditions_differ_in_their_notes_alone() -> None:
