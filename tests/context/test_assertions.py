@@ -93,6 +93,7 @@ def test_statements_that_may_both_hold_exclude_nothing(other: str) -> None:
         ),
         ("Tests of `load_carts` read CART_DB.", "The file that tests of `load_carts` read was renamed to CART_URL."),
         ("load_carts fails in line 30.", "load_carts fails in line 40."),
+        ("The port of `api.py` is 8080.", "The port of `api.py` is `api_port`."),
     ],
 )
 def test_what_may_have_several_values_excludes_nothing(one: str, other: str) -> None:

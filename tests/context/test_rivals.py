@@ -123,6 +123,15 @@ def test_a_headline_without_the_name_is_read_in_its_session(store: Store) -> Non
     assert "eu_west" not in given
 
 
+def test_a_headline_stands_for_what_its_own_session_said(store: Store) -> None:
+    first, second = (f"We settled on the bucket {name} for the logs of load_carts." for name in ("eu_west", "us_east"))
+    talk(store, "s1", "Look at it.", f"Done. {first}", NOW - 4 * DAY, "Settled on the bucket eu_west")
+    talk(store, "s2", "Look again.", f"Done. {second}", NOW - 3 * DAY, "Settled on the bucket us_east")
+    other = first.replace("logs of load_carts", "pages of send_mail")
+    talk(store, "s3", "Look at the mails.", f"Done. {other}", NOW - 2 * DAY, "Look at the mails")
+    assert reason_of(context(store), "Settled on the bucket eu_west") == OUTDATED
+
+
 def test_what_contradicts_a_replaced_statement_alone_is_shown(store: Store) -> None:
     talk(store, "s1", f"{OWNER} Now look at the carts.", "Looked.", NOW - 4 * DAY, "Look at the carts")
     talk(store, "s2", "Look again.", f"I looked again. {OTHER}", NOW - 3 * DAY, OTHER.rstrip("."))
