@@ -1,9 +1,11 @@
 """Tests of `importers/transcripts.py`, `importers/transcript_entries.py` and `importers/transcript_entries.py`: a
 transcript is read as the events that hooks would have sent."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -357,3 +359,18 @@ def test_a_file_under_another_name_tells_of_the_session_it_holds(tmp_path: Path)
     (transcript,) = find_transcripts([tmp_path / "kept.jsonl"])
     (turn,) = read_transcript(transcript, LATER)
     assert (turn.session, kinds([turn])[-1]) == ("s1", "SessionEnd")
+
+
+def test_a_closing_message_of_many_blocks_is_read_in_linear_time(tmp_path: Path) -> None:
+    lines: list[Json] = [
+        {"type": "user", "message": {"content": "look"}},
+        {"type": "assistant", "message": {"id": "m1", "content": [{"type": "text", "text": "a"}] * 200_000}},
+    ]
+    at = {"timestamp": LONG_AGO.isoformat(), "sessionId": "s1", "cwd": SHOP}
+    path = tmp_path / "s1.jsonl"
+    path.write_text("".join(f"{json.dumps({**at, **line})}\n" for line in lines))
+    (transcript,) = find_transcripts([path])
+    began = process_time()
+    turns = list(read_transcript(transcript, LATER))
+    assert len(payloads(turns, "Stop")[0]["last_assistant_message"]) == 2 * 200_000 - 1
+    assert process_time() - began < 5

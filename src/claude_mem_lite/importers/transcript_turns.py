@@ -217,7 +217,9 @@ class TurnBuilder:
         the id."""
         before, id_ = draft.closed_by, text(entry.message.get("id"))
         is_more = bool(id_) and before is not None and text(before.message.get("id")) == id_
-        draft.closing = [*draft.closing, reply] if is_more else [reply]
+        if not is_more:
+            draft.closing = []
+        draft.closing.append(reply)  # no copy: a message may have any number of blocks
         draft.closed_by = entry
         draft.is_final = entry.message.get("stop_reason") not in (None, "tool_use")
 
