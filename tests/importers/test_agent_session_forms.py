@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -165,6 +166,16 @@ def test_what_gemini_rewound_did_not_happen(tmp_path: Path) -> None:
     ((turn,), _) = read(gemini(tmp_path, *made.gemini_messages(), {"$rewindTo": "m1"}, again))
     assert [event.payload.get("prompt") for event in turn.events if "prompt" in event.payload] == ["start over"]
     assert tools(turn) == []
+
+
+def test_many_returns_of_gemini_to_an_earlier_message_are_read_in_linear_time(tmp_path: Path) -> None:
+    typed = [{"id": f"p{at}", "timestamp": made.stamp(1), "type": "user", "content": "again"} for at in range(40_000)]
+    rewound: list[Json] = [{"$rewindTo": f"p{at}"} for at in reversed(range(40_000))]
+    path = gemini(tmp_path, *typed, *rewound, *made.gemini_messages())
+    began = process_time()
+    ((turn,), _) = read(path)
+    assert [event.payload["prompt"] for event in turn.events if "prompt" in event.payload] == ["decide on the rates"]
+    assert process_time() - began < 10
 
 
 def test_a_session_of_a_sub_agent_of_gemini_is_not_read(tmp_path: Path) -> None:

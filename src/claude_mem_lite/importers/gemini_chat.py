@@ -68,8 +68,8 @@ def _messages(lines: Iterable[JsonObject]) -> list[JsonObject]:
         if isinstance(written := changed.get("messages"), list):
             kept = {word(one.get("id")) or f"#{at}": one for at, one in enumerate(written) if isinstance(one, dict)}
         elif rewound := word(line.get("$rewindTo")):
-            ids = list(kept)
-            kept = {id_: kept[id_] for id_ in ids[: ids.index(rewound)]} if rewound in kept else kept
+            while rewound in kept:  # from the end: a copy for each of many such lines takes hours
+                kept.popitem()
         elif "type" in line:
             kept[word(line.get("id")) or f"#{number}"] = line
     return list(kept.values())
