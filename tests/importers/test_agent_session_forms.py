@@ -178,6 +178,18 @@ def test_many_returns_of_gemini_to_an_earlier_message_are_read_in_linear_time(tm
     assert process_time() - began < 10
 
 
+def test_output_of_codex_that_is_asked_for_many_times_is_read_in_linear_time(tmp_path: Path) -> None:
+    running = "Process running with session ID 7\nOutput:\n"
+    more = made.codex_call(3, "x2", "write_stdin", {"session_id": 7}, "Output:\n" + "x" * 400) * 20_000
+    ended = made.codex_call(5, "x3", "write_stdin", {"session_id": 7}, "Exit code: 3\nOutput:\nlast\n")
+    path = codex(tmp_path, *made.codex_call(2, "x1", "exec_command", {"cmd": "make"}, running), *more, *ended)
+    began = process_time()
+    ((turn,), _) = read(path)
+    (error,) = [event.payload["error"] for event in turn.events if "error" in event.payload]
+    assert len(error) == len("Exit code 3\nlast\n") + 400 * 20_000
+    assert process_time() - began < 10
+
+
 def test_a_session_of_a_sub_agent_of_gemini_is_not_read(tmp_path: Path) -> None:
     path = gemini(tmp_path, *made.gemini_messages(), head=made.gemini_head(kind="subagent"))
     found = discover([path], AGENTS, {}, [])

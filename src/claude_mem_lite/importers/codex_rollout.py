@@ -60,7 +60,7 @@ class _Rollout:
         self._cwd = session.cwd
         self._turn = ""
         self._pending: dict[str, JsonObject] = {}
-        self._running: dict[str, tuple[JsonObject, str]] = {}
+        self._running: dict[str, tuple[JsonObject, list[str]]] = {}
         """Commands that go on, by the client's number of their shell, with the output until now."""
 
     def read(self, number: int, kind: str, item: JsonObject) -> Iterator[AgentStep]:
@@ -136,20 +136,20 @@ class _Rollout:
             return ()
         call = {**payload, "tool_input": {"command": command}}
         if running := _RUNNING.search(_frame(output)):
-            self._running[running[1]] = (call, _shown(output))
+            self._running[running[1]] = (call, [_shown(output)])
             return ()
         return (_ran(call, _shown(output), output),)
 
     def _more(self, shell: str, output: str) -> tuple[JsonObject, ...]:
         """Return the command of a shell when its exit code has come."""
-        call, before = self._running.get(shell, ({}, ""))
+        call, shown = self._running.get(shell, ({}, []))
         if not call:
             return ()
+        shown.append(_shown(output))  # joined once: a server is asked for more thousands of times
         if not _EXIT.search(_frame(output)):
-            self._running[shell] = (call, before + _shown(output))
             return ()
         del self._running[shell]
-        return (_ran(call, before + _shown(output), output),)
+        return (_ran(call, "".join(shown), output),)
 
 
 def _ran(call: JsonObject, shown: str, output: str) -> JsonObject:
