@@ -349,3 +349,16 @@ class Looks:
     def __call__(self) -> float:
         self.number += 1
         return 0.0 if self.number == 1 else self._seconds
+
+
+def test_a_statement_with_a_date_in_the_future_replaces_nothing(store: Store) -> None:
+    note(store, OWNER, NOW - DAY)
+    note(store, OTHER, NOW + 3_650 * DAY)
+    given = context(store)
+    assert OUTDATED not in reasons(given).values()
+
+
+def test_a_turn_with_a_date_in_the_future_hides_no_statement_as_outdated(store: Store) -> None:
+    note(store, OWNER, NOW - DAY)
+    store.turn("later", OTHER, "Looked.", session="s2", at=NOW + 3_650 * DAY)
+    assert OUTDATED not in reasons(context(store)).values()

@@ -181,7 +181,8 @@ class _Rivals:
     def _is_outdated(self, quote: _Quote, others: Sequence[_Quote]) -> bool:
         """Return whether a later statement has another value."""
         return any(
-            other.value != quote.value and self._statement(other).outdates(self._statement(quote)) for other in others
+            other.value != quote.value and self._statement(other).outdates(self._statement(quote), self._request.now)
+            for other in others
         )
 
     def _statement(self, quote: _Quote) -> Statement:

@@ -30,9 +30,11 @@ class Statement:
     is_users: bool
     is_foreign: bool
 
-    def outdates(self, other: "Statement") -> bool:
-        """Return whether a later speaker of at least the same weight knew the other statement, and so replaces it."""
-        if self.is_foreign or self.at <= other.at or (other.is_users and not self.is_users):
+    def outdates(self, other: "Statement", now: datetime) -> bool:
+        """Return whether a later speaker of at least the same weight knew the other statement, and so replaces it.
+
+        A date in the future is of a wrong clock, or of a transcript that lies, and says nothing of the order."""
+        if self.is_foreign or not other.at < self.at <= now or (other.is_users and not self.is_users):
             return False
         return self.is_users or self.source == other.source or self.began_at > other.at
 

@@ -239,8 +239,8 @@ def test_a_statement_that_may_not_be_given_leaves_the_place_of_its_session_to_an
     assert question is not None
     found = [passage("k", "turn"), passage("l", "turn")]
     statements = statements_of(store.db, question, found)
-    assert why_not_stated(found, statements, {"l"}) == {}
-    assert why_not_stated(found, statements, {"k"}) == {"l": REPEATED}
+    assert why_not_stated(found, statements, {"l"}, NOW) == {}
+    assert why_not_stated(found, statements, {"k"}, NOW) == {"l": REPEATED}
 
 
 def test_the_summary_of_a_session_states_nothing(store: Store) -> None:

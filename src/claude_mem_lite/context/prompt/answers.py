@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from claude_mem_lite.context.eligibility import Eligibility
 from claude_mem_lite.context.item_block import BlockItem
@@ -145,7 +146,7 @@ def answers(
     elsewhere = not_here(db, request, {hit.found.session for hit in hits if isinstance(hit.found, Passage)})
     why_not = [_why_not(hit, eligibility, eligible, elsewhere) for hit in hits]
     if named and named.is_closed:
-        return _stated(db, named, hits, why_not, eligible)
+        return _stated(db, named, hits, why_not, eligible, request.now)
     if named:
         why_not = [
             why or ("" if names_all(named, hit.found) else NOT_STATED) for hit, why in zip(hits, why_not, strict=True)
@@ -178,12 +179,13 @@ def _stated(
     hits: Sequence[Hit],
     why_not: Sequence[str],
     eligible: Mapping[str, bool],
+    now: datetime,
 ) -> list[AnswerCandidate]:
     """Return the hits of a closed question about named code: those that state the answer need no other floor."""
     documents = [hit.found for hit in hits]
     statements = statements_of(db, named, documents)
     may_be_given = [hit.found.id for hit, why in zip(hits, why_not, strict=True) if not why]
-    unstated = why_not_stated(documents, statements, may_be_given)
+    unstated = why_not_stated(documents, statements, may_be_given, now)
     answered: list[AnswerCandidate] = []
     for hit, why in zip(hits, why_not, strict=True):
         stated = statements.get(hit.found.id)

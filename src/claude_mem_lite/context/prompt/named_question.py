@@ -6,6 +6,7 @@ and all that is asked of it. `docs/moments.md` has the rules."""
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 
 from claude_mem_lite.context.order import REPEATED
 from claude_mem_lite.context.prompt.keywords import COMMON, SMALL_TALK
@@ -112,7 +113,7 @@ def statements_of(
 
 
 def why_not_stated(
-    documents: Sequence[Memory | Passage], statements: Mapping[str, Statement], eligible: Collection[str]
+    documents: Sequence[Memory | Passage], statements: Mapping[str, Statement], eligible: Collection[str], now: datetime
 ) -> dict[str, str]:
     """Return the documents that answer nothing, with reasons: no statement, a later one, or one of the same source.
 
@@ -123,7 +124,7 @@ def why_not_stated(
         stated = statements.get(document.id)
         if stated is None:
             reasons[document.id] = NOT_STATED
-        elif any(other.outdates(stated) for other in statements.values()):
+        elif any(other.outdates(stated, now) for other in statements.values()):
             reasons[document.id] = OUTDATED
         elif stated.source in sources:
             reasons[document.id] = REPEATED
