@@ -35,7 +35,7 @@ _MAX_RENAMES = 8
 _MAX_IN_FOLDER = 1_000
 _MAX_ANCESTORS = 20_000
 _MAX_WALK_S = 0.5
-_SHA_256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256", re.I | re.M)
+_SHA_256 = re.compile(r"^[ \t]*objectformat[ \t]*=[ \t]*\"?sha256", re.I | re.M)
 
 
 def open_repository(root: str) -> "Repository | None":
