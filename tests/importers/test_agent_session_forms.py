@@ -3,7 +3,9 @@
 
 import hashlib
 import json
+import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -11,11 +13,13 @@ from time import process_time
 
 import pytest
 
-from claude_mem_lite.importers.agent_session import OF_SUBAGENT
+from claude_mem_lite.agents.gemini import IGNORED_TOOLS
+from claude_mem_lite.importers.agent_reader import open_reader
+from claude_mem_lite.importers.agent_session import NO_FOLDER, OF_SUBAGENT
 from claude_mem_lite.importers.discovery import AGENTS, discover
-from claude_mem_lite.importers.jsonl_reader import MAX_FILE_BYTES, TranscriptProblem, read_object
+from claude_mem_lite.importers.jsonl_reader import MAX_FILE_BYTES, MAX_PROBLEMS, TranscriptProblem, read_object
 from claude_mem_lite.importers.opencode_session import sessions_in
-from tests.importers.test_agent_sessions import SOON, kinds, read, session_of, tools
+from tests.importers.test_agent_sessions import LATER, SOON, kinds, read, session_of, tools
 from tests.support import agent_files as made
 from tests.support.past_sessions import LONG_AGO, Json
 
@@ -368,3 +372,102 @@ def test_a_file_of_opencode_that_is_too_large_is_a_problem(tmp_path: Path) -> No
     problems: list[TranscriptProblem] = []
     assert read_object(path, problems) == {}
     assert "larger than 64 MB" in str(problems)
+
+
+def test_the_line_that_a_client_is_writing_is_no_problem(tmp_path: Path) -> None:
+    path = made.write_lines(tmp_path / "r.jsonl", made.codex_session())
+    with path.open("a") as file:
+        file.write('{"type": "event_')
+    ((turn,), _) = read(path, SOON)
+    assert turn.prompt_id == "c1-t1"
+    (transcript,) = discover([path], AGENTS, {}, []).transcripts
+    reading = open_reader(transcript, LATER)
+    assert len(list(reading)) == 1
+    assert [problem.unfinished for problem in reading.problems] == [True], "nobody writes it any more"
+
+
+def test_an_old_file_is_finished_whatever_the_clock_of_its_steps_said(tmp_path: Path) -> None:
+    path = gemini(tmp_path, *made.gemini_messages())
+    os.utime(path, ((LONG_AGO - timedelta(days=3)).timestamp(),) * 2)
+    ((turn,), still_open) = read(path, SOON)
+    assert (kinds(turn)[-1], still_open) == ("SessionEnd", 0)
+
+
+def test_the_last_turn_of_a_file_that_cannot_be_read_to_its_end_is_left(tmp_path: Path) -> None:
+    asked = made.codex_prompt(20, "c1-t2", "and now")
+    path = made.write_lines(tmp_path / "r.jsonl", [*made.codex_session(), *asked])
+    with path.open("a") as file:
+        file.write("{\n" * (MAX_PROBLEMS + 1))
+    (transcript,) = discover([path], AGENTS, {}, []).transcripts
+    reading = open_reader(transcript, LATER)
+    assert [turn.prompt_id for turn in reading] == ["c1-t1"]
+    assert [problem.what for problem in reading.problems] == ["file"]
+
+
+def test_the_id_of_a_codex_session_is_its_own_and_not_that_of_the_session_it_goes_on_with(tmp_path: Path) -> None:
+    head, *rest = made.codex_session()
+    path = made.write_lines(tmp_path / "r.jsonl", [{**head, "payload": {**head["payload"], "session_id": "c0"}}, *rest])
+    ((turn,), _) = read(path)
+    assert turn.session == "c1"
+
+
+@pytest.mark.parametrize("session_of_it", [codex, copilot])
+def test_a_line_without_a_time_has_that_of_the_line_before(tmp_path: Path, session_of_it: Callable[..., Path]) -> None:
+    path = session_of_it(tmp_path)
+    whole = [json.loads(line) for line in path.read_text().splitlines()]
+    expected, _ = read(path)
+    for line in whole[1:]:
+        del line["timestamp"]
+    ((turn,), _) = read(made.write_lines(path, whole))
+    assert kinds(turn) == kinds(expected[0])
+
+
+@pytest.mark.parametrize("source", [{"subagent": "review"}, {"subagent": {"other": "guardian"}}])
+def test_a_session_that_codex_began_by_itself_is_not_read(tmp_path: Path, source: Json) -> None:
+    path = made.write_lines(tmp_path / "r.jsonl", [made.codex_head("c9", source=source), *made.codex_session()[1:]])
+    found = discover([path], AGENTS, {}, [])
+    assert (found.transcripts, [one.reason for one in found.unused]) == ([], [OF_SUBAGENT])
+
+
+def test_the_folder_noted_beside_the_chats_of_gemini_is_a_whole_path(tmp_path: Path) -> None:
+    path = gemini(tmp_path, *made.gemini_messages())
+    (path.parent.parent / ".project_root").write_text("shop\n")
+    found = discover([path], AGENTS, {}, [])
+    assert (found.transcripts, [one.reason for one in found.unused]) == ([], [NO_FOLDER])
+
+
+def test_a_failed_tool_of_gemini_is_a_failure(tmp_path: Path) -> None:
+    messages = made.gemini_messages()
+    given = {"file_path": f"{made.CWD}/a.py", "old_string": "A", "new_string": "B"}
+    messages[2]["toolCalls"] = [made.gemini_tool(3, "replace", given, "error", error="0 occurrences found")]
+    ((turn,), _) = read(gemini(tmp_path, *messages))
+    (failure,) = [event.payload for event in turn.events if "tool_name" in event.payload]
+    assert failure["hook_event_name"] == "PostToolUseFailure"
+    assert (failure["tool_name"], failure["error"]) == ("Edit", "0 occurrences found")
+
+
+@pytest.mark.parametrize("tool", IGNORED_TOOLS)
+def test_tools_of_gemini_that_hooks_leave_out_are_left_out(tmp_path: Path, tool: str) -> None:
+    messages = made.gemini_messages()
+    messages[2]["toolCalls"] = [made.gemini_tool(3, tool, {"path": "."}, output="found")]
+    ((turn,), _) = read(gemini(tmp_path, *messages))
+    assert tools(turn) == []
+
+
+def test_a_session_of_copilot_that_was_left_and_goes_on_is_open_again(tmp_path: Path) -> None:
+    again = [
+        made.copilot_line(9, "session.shutdown", shutdownType="routine"),
+        made.copilot_line(10, "session.resume", context={"cwd": made.CWD}),
+        made.copilot_line(11, "user.message", content="and now"),
+    ]
+    lines = [*made.copilot_session(), *again]
+    turns, still_open = read(made.write_lines(tmp_path / "events.jsonl", lines), SOON)
+    assert (len(turns), still_open) == (1, 1)
+
+
+@pytest.mark.parametrize("agent", AGENTS[1:])
+def test_every_event_of_a_turn_has_the_id_of_its_prompt(tmp_path: Path, agent: str) -> None:
+    ((turn,), _) = read(session_of(agent, tmp_path))
+    ids = {event.payload.get("prompt_id") for event in turn.events[1:]}
+    assert len(ids) == 1
+    assert ids != {""}
