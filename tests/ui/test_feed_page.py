@@ -227,6 +227,11 @@ def test_choices_narrow_it(page: TestClient, kept: Json, choice: dict[str, str],
     assert dict(parse_qsl(fresh.partition("?")[2])) == {**offered, "only": "list"}
 
 
+def test_the_last_day_of_a_choice_counts_to_its_end(page: TestClient, kept: Json) -> None:
+    html = shown(page, until=date.today().isoformat())
+    assert f'href="/memories/{kept["shop"]["id"]}"' in html
+
+
 def test_nothing_that_fits_is_told_with_a_way_back(page: TestClient, kept: Json) -> None:
     html = shown(page, since="2099-01-01")
     assert 'Nothing fits what you chose. <a href="/?project=*">Show everything</a>' in html

@@ -1,9 +1,12 @@
 """Tests of `ui/pages/lists.py`: the page that searches, what it finds, what it says when it finds nothing, and how it
 explains a score."""
 
+from html import unescape
+
 import pytest
 from starlette.testclient import TestClient
 
+from claude_mem_lite.ui.pages import lists
 from tests.support.running import Json, Machine, leave, turn
 from tests.ui.conftest import browser_of
 from tests.ui.html_checks import faults
@@ -60,6 +63,16 @@ def test_a_query_that_nothing_answers_shows_the_nearest_as_such(page: TestClient
     assert "data-told>Nothing certain; nearest:<" in html
     assert told[1]["id"] in html
     assert "Nothing certain" not in shown(page, query="narwhals cached", only="results")
+
+
+def test_more_results_can_be_asked_for(page: TestClient, told: Json, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lists, "_FIRST", 1)
+    html = shown(page, query="narwhals")
+    assert "1 or more found" in html
+    more = unescape(html.partition("Show up to")[0].rpartition('href="')[2].partition('"')[0])
+    whole = page.get(f"/part{more}").text
+    assert all(f'href="/memories/{one["id"]}"' in whole for one in told)
+    assert "or more found" not in whole
 
 
 def test_while_one_types_only_the_results_are_sent(page: TestClient, told: Json) -> None:

@@ -24,7 +24,8 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.answers.session_start import start_context
 from claude_mem_lite.worker.composition import open_loop
 from claude_mem_lite.worker.event_intake import Intake
-from claude_mem_lite.worker.loading import LATE
+from claude_mem_lite.worker.loading import LATE, LateModules
+from claude_mem_lite.worker.shutdown import Activity, Package
 from tests.support.fakes import FakeEmbedder
 from tests.support.patience import PATIENT
 from tests.support.running import (
@@ -158,7 +159,7 @@ with activity.answering():
     pass
 if late.due_in_s() == 0.0:
     late.load()
-print(late.is_loaded, gc.isenabled())
+print(late.is_loaded, gc.isenabled(), gc.get_freeze_count() > 0)
 """
 
 
@@ -168,7 +169,15 @@ def test_garbage_is_collected_again_whoever_has_loaded_the_modules(are_there: st
     ran = subprocess.run(
         [sys.executable, "-I", "-c", COLLECTING, are_there], capture_output=True, text=True, check=True
     )
-    assert ran.stdout.split() == ["True", "True"]
+    assert ran.stdout.split() == ["True", "True", "True"], "the modules are passed over"
+
+
+def test_late_modules_are_due_soon_after_a_start_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = LateModules(Activity(), Package(), first_request_s=60.0)
+    late.is_loaded = False
+    for age_s, due_s in ((20.0, 40.0), (61.0, 0.0)):
+        monkeypatch.setattr(Activity, "age_s", lambda _, age_s=age_s: age_s)
+        assert late.due_in_s() == due_s
 
 
 @pytest.mark.parametrize("name", LATE)
