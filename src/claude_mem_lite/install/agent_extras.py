@@ -94,11 +94,12 @@ def install(home: Home, where: ExtraPaths) -> Iterator[str]:
         yield _NO_SERVER_FILE
     else:
         location, entry = where.server, mcp_registration.entry(home, where.agent)
+        planned = mcp_registration.plan_adding(location, entry)
+        if planned.existing_depth is not None and known is None:
+            note = _Note(planned.before is None, planned.existing_depth)
+        if planned.after is not None:
+            _save(home, where, note)  # first: whoever is killed after the change has the note to take it back
         change = _apply(lambda: mcp_registration.plan_adding(location, entry))
-        if change.existing_depth is not None and known is None:
-            note = _Note(change.before is None, change.existing_depth)
-        if change.after is not None:
-            _save(home, where, note)  # saved early: if the skill fails, the changes so far are still known
         if change.state == "foreign":
             yield _foreign(location, _REMOVE_FOREIGN)
         elif change.after is not None:

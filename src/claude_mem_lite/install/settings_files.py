@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ NEW_FILE_MODE = 0o600
 _NEW_FOLDER_MODE = 0o755
 # Far more than any settings; a larger file would only fill the memory.
 MAX_BYTES = 256 * 2**20
+_UNFINISHED = re.compile(r"(\d{1,9})-[0-9a-f]{8}\.tmp")
 
 
 @contextmanager
@@ -77,9 +79,10 @@ def encoded(path: Path, text: str) -> bytes:
 
 def replace(path: Path, before: bytes | None, after: bytes) -> None:
     """Replace `before` by `after` in `path`; readers see one or the other. SettingsChanged if `path` holds neither."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         check_writable(path)
+        _remove_unfinished(path)
         _write(temporary, after, like=path)
         if read(path) != before:
             raise SettingsChanged(f"{path} was changed by another program just now", "run this again")
@@ -129,6 +132,25 @@ def check_writable(path: Path) -> None:
         raise SettingsError(f"{folder} is not a folder", "move it away, then run this again")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise SettingsError(f"{folder} cannot be written", "make it writable, then run this again")
+
+
+def _remove_unfinished(path: Path) -> None:
+    """Remove what programs that were killed while they wrote this file have left beside it."""
+    begin = f".{path.name}."
+    for name in os.listdir(path.parent):
+        unfinished = _UNFINISHED.fullmatch(name.removeprefix(begin)) if name.startswith(begin) else None
+        if unfinished and not _is_running(int(unfinished[1])):
+            path.with_name(name).unlink(missing_ok=True)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 def _write(temporary: Path, content: bytes, like: Path) -> None:

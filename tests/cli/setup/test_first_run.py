@@ -162,6 +162,7 @@ def test_a_kill_before_any_file_is_replaced_leaves_old_files_or_new_ones(user: P
     settings, server = user / ".claude" / "settings.json", user / ".claude.json"
     new = {"model": "opus", "permissions": {"allow": list(RULES)}, **hook_settings(home)}
     options = ["install", "--allow-tools", "--provider", "anthropic", "--key-stdin"]
+    before = files_below(user)
     for number in count(1):
         ran = subprocess.run([sys.executable, "-c", KILLED, str(number), *options], input=KEY, text=True, check=False)
         assert json.loads(settings.read_text()) in ({"model": "opus"}, new)
@@ -175,8 +176,8 @@ def test_a_kill_before_any_file_is_replaced_leaves_old_files_or_new_ones(user: P
         assert json.loads(settings.read_text()) == new
         assert tomllib.loads(home.config.read_text()) == {"provider": "anthropic"}
         assert run("uninstall") == 0
-        assert settings.read_text() == '{"model": "opus"}\n'
         shutil.rmtree(home.root)
+        assert files_below(user) == before, f"killed before the {number}th file, then installed and uninstalled"
     assert number > 5
 
 
