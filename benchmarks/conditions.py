@@ -5,9 +5,12 @@ stored by the command of the user, by a prompt or by an agent's closing message 
 last session each fact is asked for by the same question in these conditions, each in a home of its own:
 
 - present: the fact was stored. Right: its value is given.
+- early: it was stored in the middle of the real past, so that later sessions may speak of its subject.
 - absent: nothing was stored of it. Wrong: the question is given any item.
 - adjacent: the same of a sibling, or something else of the same subject was stored. Wrong: any item is given.
+- beside another: the same of a sibling was stored, in a sentence that names the subject too. Wrong: any item is given.
 - superseded: a newer statement has another value. Wrong: the old value is given.
+- superseded in other words: the newer statement has other words than the question.
 - contradictory: two statements whose order says nothing. Wrong: exactly one value is given.
 - reworded: the fact was stored in other words than those of the question. Told only.
 
@@ -38,7 +41,9 @@ MIN_CASES = 200
 MAX_WRONG = 0
 HELD_OUT = ("forge", "agent-swarm")
 """Projects by which nothing was chosen."""
-_JUDGED: tuple[Condition, ...] = ("absent", "adjacent", "superseded")
+_JUDGED: tuple[Condition, ...] = ("absent", "adjacent", "beside another", "superseded", "superseded in other words")
+_SILENT: tuple[Condition, ...] = ("absent", "adjacent", "beside another")
+"""Conditions in which nothing answers."""
 _INJECTORS = ("product", "naive")
 
 
@@ -61,11 +66,11 @@ class Outcome:
 def verdict(condition: Condition, case: Case, given: str) -> str:
     """Return `right`, `silent` or `wrong`; silence is right where nothing answers."""
     first, second, other = (_has(given, value) for value in case.values)
-    if condition in ("absent", "adjacent"):
+    if condition in _SILENT:
         return "wrong" if given else "right"
-    if condition in ("present", "reworded"):
+    if condition in ("present", "early", "reworded"):
         return "right" if first and not other else "silent" if not given else "wrong"
-    if condition == "superseded":
+    if condition in ("superseded", "superseded in other words"):
         return "wrong" if first else "right" if second else "silent"
     return "right" if first and second else "wrong" if first or second else "silent"
 
@@ -122,20 +127,20 @@ def all_figures(outcomes: Sequence[Outcome]) -> Iterator[Figure]:
     yield from _starts(product)
     yield from _group("three best chunks", [one for one in outcomes if one.injector == "naive"])
     yield Figure(
-        "nothing: present, right", 0.0, "", note="silence is right in no other condition but absent and adjacent"
+        "nothing: present, right", 0.0, "", note="silence is right only in absent, adjacent and beside another"
     )
     yield from _groups("project", product, lambda one: one.project)
     yield from _groups("by", product, lambda one: one.case.path)
     yield from _groups("about a", product, lambda one: one.case.subject.sort)
     yield from _groups("names", product, lambda one: "in backticks" if one.case.subject.is_quoted else "as words")
-    yield from _groups("templates", product, lambda one: "held out" if one.case.template.is_held_out else "of choice")
-    apart = [one for one in product if one.project in HELD_OUT and one.case.template.is_held_out]
+    yield from _groups("templates", product, lambda one: f"written {one.case.template.written}")
+    apart = [one for one in product if one.project in HELD_OUT and one.case.template.written == "after all rules"]
     yield from _group("held-out projects and templates", apart)
 
 
 def _starts(product: Sequence[Outcome]) -> Iterator[Figure]:
     """Yield how many facts the start context of a session gets wrong."""
-    for condition in ("superseded", "contradictory"):
+    for condition in ("superseded", "superseded in other words", "contradictory"):
         verdicts = [verdict(condition, one.case, one.start) for one in _of(product, condition)]
         yield _share(f"start context, {condition}: right", [one == "right" for one in verdicts])
         yield _share(f"start context, {condition}: wrong", [one == "wrong" for one in verdicts], MAX_WRONG)
@@ -153,13 +158,13 @@ def _group(name: str, outcomes: Sequence[Outcome], *, is_judged: bool = False) -
             continue
         verdicts = [one.verdict for one in chosen]
         floor = MIN_PRESENT if is_judged and condition == "present" else None
-        if condition not in ("absent", "adjacent"):
+        if condition not in _SILENT:
             yield _share(f"{name}: {condition}, right", [one == "right" for one in verdicts], floor=floor)
         bar = MAX_WRONG if is_judged and condition in _JUDGED else None
         yield _share(f"{name}: {condition}, wrong", [one == "wrong" for one in verdicts], bar)
-        if condition == "adjacent":
+        if condition in ("adjacent", "beside another"):
             leaked = [_has(one.given, one.case.values[2]) for one in chosen]
-            yield _share(f"{name}: adjacent, its value given", leaked)
+            yield _share(f"{name}: {condition}, its value given", leaked)
 
 
 def _of(outcomes: Sequence[Outcome], condition: Condition) -> list[Outcome]:

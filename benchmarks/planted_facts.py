@@ -8,15 +8,27 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import Literal
+from typing import Literal, get_args
 
 from benchmarks.planted_templates import TEMPLATES, Template
 
-Condition = Literal["present", "absent", "adjacent", "superseded", "contradictory", "reworded"]
+Condition = Literal[
+    "present",
+    "early",
+    "absent",
+    "adjacent",
+    "beside another",
+    "superseded",
+    "superseded in other words",
+    "contradictory",
+    "reworded",
+]
 Path = Literal["remember", "prompt", "reply"]
-CONDITIONS: tuple[Condition, ...] = ("present", "absent", "adjacent", "superseded", "contradictory", "reworded")
+CONDITIONS: tuple[Condition, ...] = get_args(Condition)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _MAX_COMPARED = 400
+_PATHS: tuple[Path, ...] = ("remember", "prompt", "reply")
+"""From the word that is most the user's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +63,8 @@ class Plant:
     minute: int = 0
     began_minute: int = 0
     """Minute at which the session of the statement began; the same day."""
+    is_early: bool = False
+    """Whether the days count from the middle of the real sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +77,8 @@ class Case:
     values: tuple[str, str, str]
     """The value, the one that replaces or contradicts it, and that of the adjacent fact."""
     path: Path
+    older_path: Path
+    """Path of a statement that is replaced: the newer one is at least as much the user's."""
 
     @property
     def question(self) -> str:
@@ -75,13 +91,19 @@ class Case:
         changed = self._stated(self.template.changed, second)
         if condition == "present":
             return [Plant(stated, self.path, 1)]
+        if condition == "early":
+            return [Plant(stated, self.path, 0, is_early=True)]
         if condition == "reworded":
             return [Plant(self._stated(self.template.reworded, first), self.path, 1)]
         if condition == "adjacent":
             return [Plant(self._adjacent(other), self.path, 1)]
+        if condition == "beside another":
+            return [Plant(self._beside_another(other), self.path, 1)]
         if condition == "superseded":
-            old, new = self.succession
-            return [Plant(stated, old, 1), Plant(changed, new, 2)]
+            return [Plant(stated, self.older_path, 1), Plant(changed, self.path, 2)]
+        if condition == "superseded in other words":
+            changed = self._stated(self.template.reworded, second)
+            return [Plant(stated, self.older_path, 1), Plant(changed, self.path, 2)]
         if condition == "contradictory":
             return self._opposed(stated, self._stated(self.template.stated, second))
         return []
@@ -91,21 +113,19 @@ class Case:
         """Whether the adjacent fact is about the sibling, and not about something else of the subject."""
         return self.number % 2 == 0
 
-    @property
-    def succession(self) -> tuple[Path, Path]:
-        """Paths of the older and the newer statement: the newer is at least as much the user's."""
-        older: Mapping[Path, tuple[Path, ...]] = {
-            "remember": ("remember", "prompt", "reply"),
-            "prompt": ("prompt", "reply"),
-            "reply": ("reply",),
-        }
-        choices = older[self.path]
-        return choices[self.number // 3 % len(choices)], self.path
-
     def _adjacent(self, value: str) -> str:
         if self.is_of_sibling:
             return self.template.stated.format(x=self.subject.written_sibling(), v=value)
         return self._stated(self.template.beside, value)
+
+    def _beside_another(self, value: str) -> str:
+        """A sentence about the sibling that names the subject too."""
+        subject, stated = self.subject.written(), self.template.stated
+        about = stated.format(x=self.subject.written_sibling(), v=value).rstrip(".")
+        inner = about if stated.startswith("{") else about[0].lower() + about[1:]
+        return (f"{about}, and {subject} uses it.", f"Unlike {subject}, {inner}.", f"{subject} is done; {inner}.")[
+            self.number % 3
+        ]
 
     def _opposed(self, stated: str, other: str) -> list[Plant]:
         """Two statements whose order says nothing: at one moment, of the user and then of the agent, or of two sessions
@@ -129,7 +149,6 @@ def cases(subjects: Sequence[Subject], past: str, number: int, seed: str) -> lis
     order = random.Random(seed)
     mentioned = _sentences_by_subject(subjects, past)
     values = _values(order)
-    paths: tuple[Path, ...] = ("remember", "prompt", "reply")
     made: list[Case] = []
     waiting = list(subjects)
     taken: set[str] = set()
@@ -141,9 +160,10 @@ def cases(subjects: Sequence[Subject], past: str, number: int, seed: str) -> lis
         taken |= {free.name, free.sibling}
         waiting = [one for one in waiting if taken.isdisjoint((one.name, one.sibling))]
         three = tuple(next(values[template.value]) for _ in range(3))
-        path = paths[(len(made) + len(made) // len(TEMPLATES)) % len(paths)]
+        path = order.choice(_PATHS)
+        older_path = order.choice(_PATHS[_PATHS.index(path) :])
         free = replace(free, is_quoted=free.sort == "command" or len(made) % 4 < 2)
-        made.append(Case(len(made), free, template, (three[0], three[1], three[2]), path))
+        made.append(Case(len(made), free, template, (three[0], three[1], three[2]), path, older_path))
     return made
 
 

@@ -54,23 +54,27 @@ class PlantedHome:
     clock: SettableClock
     last: datetime
     """End of the real past."""
+    middle: datetime
+    """Begin of the session in the middle of the real past."""
 
     def plant(self, plants: Sequence[Plant]) -> None:
         """Store statements in order of time."""
         for plant in sorted(plants, key=lambda one: (one.day, one.minute)):
-            at = self.last + timedelta(days=plant.day, minutes=plant.minute)
-            self.clock.at = at
+            self.clock.at = self._day_of(plant) + timedelta(minutes=plant.minute)
             if plant.path == "remember":
                 self.filled.client.remember(None, plant.text, scope=None, tags=(), cwd=str(self.filled.root))
         by_turn = [(number, one) for number, one in enumerate(plants) if one.path != "remember"]
         self.clock.at = self.last + timedelta(days=ASK_DAY)
         self.filled.import_turns([turn for number, one in by_turn for turn in self._turns(number, one)])
 
+    def _day_of(self, plant: Plant) -> datetime:
+        return (self.middle if plant.is_early else self.last) + timedelta(days=plant.day)
+
     def _turns(self, number: int, plant: Plant) -> Iterator[TranscriptTurn]:
         """Yield the turns of a session that states a fact; with a turn before, if the session began earlier."""
         session = f"planted-{plant.day}-{number:04d}"
         task, done = _WORK[number % len(_WORK)]
-        day = self.last + timedelta(days=plant.day)
+        day = self._day_of(plant)
         if plant.began_minute != plant.minute:
             yield _turn(session, day + timedelta(minutes=plant.began_minute), self.filled.root, task, done)
         at = day + timedelta(minutes=plant.minute)
@@ -110,7 +114,8 @@ def planted_home(base: Path, folder: Path, recording: Recording, last: datetime)
     home = Home(folder / "home")
     try:
         with served(home, clock):
-            yield PlantedHome(ReplayHome(home, folder / "checkout", ()), clock, last)
+            middle = past[len(past) // 2].began_at
+            yield PlantedHome(ReplayHome(home, folder / "checkout", ()), clock, last, middle)
     finally:
         shutil.rmtree(folder)
 

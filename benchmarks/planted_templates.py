@@ -1,9 +1,12 @@
 """Templates of planted facts: what is stated of a subject, how it changes, what is near it, and the question for it.
 
-The last third was written after the rules were chosen, and nothing was chosen by it."""
+A third was written after the rules for questions were chosen, and before those for start contexts; the last six were
+written after all rules, and nothing was chosen by them."""
 
 from dataclasses import dataclass
 from typing import Literal
+
+Written = Literal["before the rules", "after the rules for questions", "after all rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Template:
     telling: tuple[str, ...]
     """Words of the question that a text about this attribute has."""
     value: Literal["number", "name", "person", "command", "date"]
-    is_held_out: bool = False
+    written: Written = "before the rules"
 
 
 TEMPLATES = (
@@ -155,7 +158,7 @@ TEMPLATES = (
         "We delete what {x} reports after {v} days.",
         ("reports", "kept"),
         "number",
-        is_held_out=True,
+        written="after the rules for questions",
     ),
     Template(
         "region",
@@ -166,7 +169,7 @@ TEMPLATES = (
         "{x} is deployed to {v} as long as the pilot lasts.",
         ("region", "pilot"),
         "name",
-        is_held_out=True,
+        written="after the rules for questions",
     ),
     Template(
         "approval",
@@ -177,7 +180,7 @@ TEMPLATES = (
         "Nobody edits {x} without asking {v}.",
         ("approval",),
         "person",
-        is_held_out=True,
+        written="after the rules for questions",
     ),
     Template(
         "seed",
@@ -188,7 +191,7 @@ TEMPLATES = (
         "Measure {x} with {v} as the first random number.",
         ("seed",),
         "number",
-        is_held_out=True,
+        written="after the rules for questions",
     ),
     Template(
         "workaround",
@@ -199,7 +202,7 @@ TEMPLATES = (
         "{v} keeps umlauts alive in {x} until the bug is fixed.",
         ("workaround", "encoding"),
         "name",
-        is_held_out=True,
+        written="after the rules for questions",
     ),
     Template(
         "follow-up",
@@ -210,6 +213,72 @@ TEMPLATES = (
         "Whatever is left to do in {x} is noted in {v}.",
         ("follow-up", "track"),
         "name",
-        is_held_out=True,
+        written="after the rules for questions",
+    ),
+    Template(
+        "license",
+        "Which license does {x} carry?",
+        "{x} carries the license {v}.",
+        "{x} carries the license {v} as of this release.",
+        "{x} carries the banner {v}.",
+        "{x} may be used under the terms of {v}.",
+        ("license",),
+        "name",
+        written="after all rules",
+    ),
+    Template(
+        "minute",
+        "At what minute does the nightly job start {x}?",
+        "The nightly job starts {x} at minute {v}.",
+        "The nightly job now starts {x} at minute {v}.",
+        "The weekly job starts {x} at minute {v}.",
+        "Every night {x} is run {v} minutes after midnight.",
+        ("nightly", "minute"),
+        "number",
+        written="after all rules",
+    ),
+    Template(
+        "sign-off",
+        "Who signs off {x} before a release?",
+        "{v} signs off {x} before a release.",
+        "Before a release {x} is signed off by {v} these days.",
+        "{v} tags {x} before a release.",
+        "No release goes out until {v} has looked at {x}.",
+        ("sign",),
+        "person",
+        written="after all rules",
+    ),
+    Template(
+        "mirror",
+        "Which mirror does {x} download from?",
+        "{x} downloads from the mirror {v}.",
+        "{x} downloads from the mirror {v} since last week.",
+        "{x} uploads to the mirror {v}.",
+        "Everything that {x} fetches comes from {v}.",
+        ("mirror",),
+        "name",
+        written="after all rules",
+    ),
+    Template(
+        "batch",
+        "What batch size does {x} use for imports?",
+        "For imports {x} uses a batch size of {v}.",
+        "For imports {x} uses a batch size of {v} after the tuning.",
+        "For exports {x} uses a batch size of {v}.",
+        "{x} reads {v} rows at a time when importing.",
+        ("batch",),
+        "number",
+        written="after all rules",
+    ),
+    Template(
+        "format",
+        "Which log format did we pick for {x}?",
+        "We picked {v} as the log format for {x}.",
+        "In the end we picked {v} as the log format for {x}.",
+        "We picked {v} as the compression for {x}.",
+        "What {x} logs is written in {v}.",
+        ("log", "format"),
+        "name",
+        written="after all rules",
     ),
 )

@@ -15,8 +15,12 @@ from tests.support.past_sessions import LONG_AGO, SHOP, PastSession
 
 AREAS = ("carts", "orders", "prices", "users")
 NAMES = tuple(f"{area}_{part}" for area in AREAS for part in ("reader", "writer", "router"))
+# Of these several may hold at a time, so that two statements do not exclude each other.
+SEVERAL = {"alerts", "approval", "command", "flag", "follow-up", "mirror", "region", "sign-off", "variable"}
 FIRST, SECOND, OTHER = "11111", "22222", "33333"
-CASE = Case(0, Subject("file", "src/carts.py", "src/users.py"), TEMPLATES[0], (FIRST, SECOND, OTHER), "remember")
+CASE = Case(
+    0, Subject("file", "src/carts.py", "src/users.py"), TEMPLATES[0], (FIRST, SECOND, OTHER), "remember", "reply"
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +64,19 @@ def test_the_product_is_never_wrong_where_a_naive_injector_is(outcomes: list[Out
     product, naive = _verdicts(outcomes, "product"), _verdicts(outcomes, "naive")
     number = product["present"].total()
     assert number >= len(TEMPLATES) // 2
-    assert all(product[condition]["wrong"] == 0 for condition in CONDITIONS)
+    assert {condition: product[condition]["wrong"] for condition in CONDITIONS} == dict.fromkeys(CONDITIONS, 0)
+    assert product["early"]["right"] >= 0.8 * number
     assert product["present"]["right"] >= 0.9 * number
     assert product["superseded"]["right"] >= 0.9 * number
-    for condition in ("absent", "adjacent", "superseded"):
+    for condition in ("absent", "adjacent", "beside another", "superseded", "superseded in other words"):
         assert naive[condition]["wrong"] >= 0.9 * number
 
 
-def test_a_start_context_has_no_replaced_value_and_not_one_alone_of_two(outcomes: list[Outcome]) -> None:
+def test_a_start_context_has_no_replaced_value_of_what_has_one_at_a_time(outcomes: list[Outcome]) -> None:
     judged = [one for one in outcomes if one.injector == "product" and one.condition in ("superseded", "contradictory")]
     verdicts = [(verdict(one.condition, one.case, one.start), one) for one in judged]
-    # Several variables may override one thing, so two statements of equal age do not exclude each other.
-    wrong = {(one.condition, one.case.template.name) for found, one in verdicts if found == "wrong"}
-    assert wrong <= {("contradictory", "variable")}
+    wrong = {one.case.template.name for found, one in verdicts if found == "wrong"}
+    assert wrong <= SEVERAL
     assert "right" in {found for found, _ in verdicts}
 
 
@@ -109,6 +113,11 @@ def test_the_naive_injector_misses_the_bars(outcomes: list[Outcome]) -> None:
         ("superseded", "", "silent"),
         ("superseded", f"port {SECOND}", "right"),
         ("superseded", f"port {FIRST}, then {SECOND}", "wrong"),
+        ("superseded in other words", "", "silent"),
+        ("superseded in other words", f"port {FIRST}", "wrong"),
+        ("beside another", "", "right"),
+        ("beside another", f"port {OTHER}", "wrong"),
+        ("early", f"port {FIRST}", "right"),
         ("contradictory", "", "silent"),
         ("contradictory", f"port {FIRST} or {SECOND}", "right"),
         ("contradictory", f"port {SECOND}", "wrong"),

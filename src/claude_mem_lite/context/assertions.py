@@ -115,7 +115,7 @@ class Assertion:
         """Return whether a term is the value of something that has one value at a time, and no order or denial."""
         before = self.text[: value.start]
         if value.is_number:
-            is_single = not _LABEL.search(before)
+            is_single = not is_label(self.text, value)
         else:
             is_chosen = _CHOSEN.search(before) is not None and len(self._stems(value)) > 1
             is_single = is_chosen or _SINGLE.search(before) is not None
@@ -156,6 +156,11 @@ class Assertion:
             place = max(place, last)
         words = stems(" ".join((*rest, self.text[place:])))
         return {stem: word for stem, word in words.items() if stem not in _change()}
+
+
+def is_label(sentence: str, term: Term) -> bool:
+    """Return whether a number only labels a thing: "line 30"."""
+    return term.is_number and _LABEL.search(sentence[: term.start]) is not None
 
 
 @cache

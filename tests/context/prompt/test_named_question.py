@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.context.order import REPEATED
+from claude_mem_lite.context.prompt.answers import MAX_NAMED_HITS
 from claude_mem_lite.context.prompt.named_question import (
+    DOUBTED,
     NOT_STATED,
     NamedQuestion,
     named_question,
@@ -267,3 +269,70 @@ def test_only_the_first_words_behind_which_may_be_common_ones() -> None:
     assert near is not None
     assert far is not None
     assert ("error" in near.words, "error" in far.words) == (True, False)
+
+
+REPLACED = "To debug `src/cart/store.py`, attach to 4812."
+
+
+@pytest.mark.parametrize(
+    ("later", "is_given"),
+    [
+        (REPLACED, False),
+        ("The worker of `src/cart/store.py` answers on 9000.", False),  # may be another port, or the same
+        ("`src/cart/store.py` listens on 4711 as ever.", True),
+        ("I read `src/cart/store.py` and its callers.", True),
+        ("`src/cart/store.py` calls `load_carts` now.", True),
+        ("An error in line 30 of `src/cart/store.py` is gone.", True),
+        ("Is it 4812 in `src/cart/store.py`?", True),
+        ("To debug `src/user/store.py`, attach to 4812.", True),
+    ],
+)
+def test_a_later_text_with_another_value_beside_the_name_casts_doubt(store: Store, later: str, is_given: bool) -> None:
+    store.turn("k", "look at it", STATED, session="a", at=NOW - timedelta(days=9))
+    store.turn("l", "look again", later, session="b", at=NOW - timedelta(days=2))
+    given = ask(store, PORT)
+    assert ("4711" in given.text) is is_given
+    assert (DOUBTED in {one.left_out for one in given.candidates}) is not is_given
+
+
+def test_the_agent_casts_no_doubt_on_the_user(store: Store) -> None:
+    store.turn("k", STATED, "Done.", session="a", at=NOW - timedelta(days=9))
+    store.turn("l", "look again", REPLACED, session="b", at=NOW - timedelta(days=2))
+    assert "4711" in ask(store, PORT).text
+
+
+def test_an_earlier_text_casts_no_doubt(store: Store) -> None:
+    store.turn("k", "look at it", REPLACED, session="a", at=NOW - timedelta(days=9))
+    store.turn("l", "look again", STATED, session="b", at=NOW - timedelta(days=2))
+    assert "4711" in ask(store, PORT).text
+
+
+def test_a_text_far_down_the_hits_casts_doubt_too(store: Store) -> None:
+    store.turn("k", "look at it", STATED, session="a", at=NOW - timedelta(days=9))
+    for number in range(MAX_NAMED_HITS + 5):
+        near = f"I read the debug server of `src/cart/store.py`, its port and its {number}th caller."
+        store.turn(f"n{number}", "go on", near, session=f"n{number}", at=NOW - timedelta(days=8))
+    store.turn("l", "look again", "`src/cart/store.py` answers on 4812.", session="b", at=NOW - timedelta(days=2))
+    given = ask(store, PORT)
+    assert given.text == ""
+    assert DOUBTED in {one.left_out for one in given.candidates}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The debug server of `load_users` listens on port 4711, and `src/cart/store.py` uses it.",
+        "Unlike `src/cart/store.py`, the debug server of `load_users` listens on port 4711.",
+        "`src/cart/store.py` has none, while the debug server of UserStore listens on port 4711.",
+    ],
+)
+def test_a_sentence_about_other_code_that_names_the_asked_code_too_is_no_answer(store: Store, sentence: str) -> None:
+    store.turn("k", "look at it", sentence, session="a", at=NOW)
+    given = ask(store, PORT)
+    assert (given.text, given.why_silent) == ("", "nothing answers the question")
+
+
+def test_other_code_in_the_clause_of_the_answer_changes_nothing(store: Store) -> None:
+    stated = "Since the rewrite, the debug server of `src/cart/store.py` listens on port 4711, as in `load_users`."
+    store.turn("k", "look at it", stated, session="a", at=NOW)
+    assert "4711" in ask(store, PORT).text

@@ -108,8 +108,8 @@ def transcripts(
     processes them as if hooks had reported them: without secrets, without private passages, and by rules, never by a
     model. A PATH is a transcript (.jsonl, .jsonl.gz, .json, or opencode*.db) or a folder of transcripts; without
     PATH, the agents' own folders. A session that hooks have reported is not stored twice. Transcripts are not changed.
-    For every file that was not used the report has the reason. Turns of excluded folders are left out. Turns from a time
-    when memory was off, or their folder was excluded, are left out too, unless you name their files and give
+    For every file that was not used the report has the reason. Turns of excluded folders are left out. Turns from a
+    time when memory was off, or their folder was excluded, are left out too, unless you name their files and give
     --also-paused.
 
     Sessions of another machine, or of a folder that you have moved, belong to a project of the old path unless

@@ -15,8 +15,10 @@ from claude_mem_lite.context.layers.sessions import not_here
 from claude_mem_lite.context.order import GONE, OUTRANKED, REPEATED
 from claude_mem_lite.context.prompt.keywords import COMMON, Keywords
 from claude_mem_lite.context.prompt.named_question import (
+    DOUBTED,
     NOT_STATED,
     NamedQuestion,
+    doubted,
     has_capitalised,
     named_question,
     names_all,
@@ -85,6 +87,9 @@ MAX_ANSWERS = 3
 MAX_HITS = 6
 MAX_NAMED_HITS = 12
 """Hits of a question that names code: most have the name and do not answer."""
+MAX_NEAR = 40
+"""Hits of such a question that may cast doubt on an answer: with 12, one statement in twenty-five that a later one in
+other words replaces was given all the same."""
 MAX_SHORT = 4
 """Maximum of words in a short question, which is about its rarest words."""
 MAX_EXCERPT = 900
@@ -134,19 +139,21 @@ def answers(
     """Return the hits of a question, best first; hits that answer have no reason to be left out."""
     named = named_question(question.text)
     is_capitalised = has_capitalised(question.text)
-    limit = MAX_NAMED_HITS if named or is_capitalised else MAX_HITS
-    hits = search(db, question.text, Filters(project=request.location.project), request.now, limit)
+    limit = MAX_NEAR if named or is_capitalised else MAX_HITS
+    near = search(db, question.text, Filters(project=request.location.project), request.now, limit)
+    hits = near[:MAX_NAMED_HITS]
     if is_capitalised:
-        named = with_capitalised(db, question.text, [hit.found for hit in _unfolded(db, hits)])
+        named = with_capitalised(question.text, [hit.found for hit in _unfolded(db, hits)])
         hits = hits if named else hits[:MAX_HITS]
-    hits = _unfolded(db, hits) if named and named.is_closed else hits
+    if named and named.is_closed:
+        near, hits = _unfolded(db, near), _unfolded(db, hits)
     eligible = eligibility.eligible([hit.found for hit in hits if isinstance(hit.found, Memory)])
     rarest = _rarest(db, question)
     floors = [_floor_of(hit, question, rarest) for hit in hits]
     elsewhere = not_here(db, request, {hit.found.session for hit in hits if isinstance(hit.found, Passage)})
     why_not = [_why_not(hit, eligibility, eligible, elsewhere) for hit in hits]
     if named and named.is_closed:
-        return _stated(db, named, hits, why_not, eligible, request.now)
+        return _stated(db, named, hits, why_not, eligible, near, request.now)
     if named:
         why_not = [
             why or ("" if names_all(named, hit.found) else NOT_STATED) for hit, why in zip(hits, why_not, strict=True)
@@ -179,13 +186,17 @@ def _stated(
     hits: Sequence[Hit],
     why_not: Sequence[str],
     eligible: Mapping[str, bool],
+    near: Sequence[Hit],
     now: datetime,
 ) -> list[AnswerCandidate]:
-    """Return the hits of a closed question about named code: those that state the answer need no other floor."""
+    """Return the hits of a closed question about named code: those that state the answer, and that no text near the
+    question casts doubt on, need no other floor."""
     documents = [hit.found for hit in hits]
     statements = statements_of(db, named, documents)
     may_be_given = [hit.found.id for hit, why in zip(hits, why_not, strict=True) if not why]
     unstated = why_not_stated(documents, statements, may_be_given, now)
+    stating = {id_: one for id_, one in statements.items() if id_ in may_be_given and id_ not in unstated}
+    unstated |= dict.fromkeys(doubted(db, named, stating, [hit.found for hit in near], now), DOUBTED)
     answered: list[AnswerCandidate] = []
     for hit, why in zip(hits, why_not, strict=True):
         stated = statements.get(hit.found.id)

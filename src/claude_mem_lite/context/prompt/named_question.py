@@ -5,9 +5,10 @@ and all that is asked of it. `docs/moments.md` has the rules."""
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from claude_mem_lite.context.assertions import Term, is_label, terms_in
 from claude_mem_lite.context.order import REPEATED
 from claude_mem_lite.context.prompt.keywords import COMMON, SMALL_TALK
 from claude_mem_lite.context.statements import NAME, OUTDATED, Statement, plain_name, statement_of, texts_of
@@ -17,6 +18,7 @@ from claude_mem_lite.text import STOPWORDS, one_line, query_words, tokens_of, wi
 from claude_mem_lite.values import frozen
 
 NOT_STATED = "no sentence of it has the name and all that is asked of it"
+DOUBTED = "a later text has another value beside the name"
 # Products are spelled with capitals too, so such a word is a name only if stored text writes it as code, or not at all.
 _CAPITALISED = lazy(r"(?<![\w./@`-])[A-Z][a-z0-9]+[A-Z]\w+(?![\w/`])")
 # Questions with one answer at a time; `why`, `how` and `did` may be answered by many texts.
@@ -27,6 +29,8 @@ _CLOSED = lazy(
     r"\s*(?:(?:is|are|was|were)\b\s*)?(?P<asked>[^?`]*)"
 )
 _SENTENCE_END = lazy(r"(?<=[.!?])\s+|\n+")
+_CLAUSE_END = lazy(r"(?i)[,;:]\s+|\s+(?:but|while|whereas)\s+")
+_DATE = lazy(r"\d{4}-\d\d")
 # Verbs that say little: "which port does it use" and "it listens on port 1" are about the same.
 _LIGHT = frozenset(
     """actually always are be being belong call ever exactly expect give go have hold keep know listen live may
@@ -51,16 +55,37 @@ class NamedQuestion:
         return bool(self.words)
 
     def is_stated_in(self, sentence: str) -> bool:
-        """Return whether a sentence has all names, and all words beside the names; a question states nothing."""
-        if sentence.rstrip().endswith("?"):
-            return False
+        """Return whether a sentence has all names, and all words beside the names, and not of other code; a question
+        states nothing."""
+        return not sentence.rstrip().endswith("?") and self.has_all(sentence) and not self._is_of_another(sentence)
+
+    def has_all(self, sentence: str) -> bool:
+        """Return whether a sentence has all names, and all words beside the names."""
         rest = sentence.lower()
         for name in self.names:
             found = _spelling(name).search(rest)
             if found is None:
                 return False
             rest = rest[: found.start()] + " " + rest[found.end() :]
-        return len(words_among(self.words, tokens_of(rest))) == len(self.words)
+        return self._count_words(rest) == len(self.words)
+
+    def is_named_in(self, sentence: str) -> bool:
+        """Return whether a sentence has all names."""
+        lowered = sentence.lower()
+        return all(_spelling(name).search(lowered) for name in self.names)
+
+    def _is_of_another(self, sentence: str) -> bool:
+        """Return whether most of what is asked stands in a clause on other code: "the port of `other` is 1, and `name`
+        uses it"."""
+        clauses = _CLAUSE_END.split(sentence)
+        own = [self._count_words(clause) for clause in clauses if self.is_named_in(clause)]
+        others = [
+            self._count_words(clause) for clause in clauses if not self.is_named_in(clause) and _names_code(clause)
+        ]
+        return max(others, default=0) > max(own, default=0)
+
+    def _count_words(self, text: str) -> int:
+        return len(words_among(self.words, tokens_of(text.lower())))
 
 
 def has_capitalised(text: str) -> bool:
@@ -68,7 +93,7 @@ def has_capitalised(text: str) -> bool:
     return _CAPITALISED.search(text) is not None
 
 
-def with_capitalised(db: sqlite3.Connection, text: str, documents: Sequence[Memory | Passage]) -> NamedQuestion | None:
+def with_capitalised(text: str, documents: Sequence[Memory | Passage]) -> NamedQuestion | None:
     """Return a question with capitalised words as names where the found documents write them as code, or not at all, or
     state the answer of them."""
     written = "\n".join(one for document in documents for one, _ in texts_of(document))
@@ -79,7 +104,7 @@ def with_capitalised(db: sqlite3.Connection, text: str, documents: Sequence[Memo
         return f"`{name}`" if is_code else name
 
     every = named_question(_CAPITALISED.sub(r"`\g<0>`", text))
-    if every is not None and every.is_closed and statements_of(db, every, documents):
+    if every is not None and every.is_closed and any(_has_all_in_a_sentence(every, one) for one in documents):
         return every
     return named_question(_CAPITALISED.sub(quoted, text))
 
@@ -108,8 +133,7 @@ def statements_of(
     """Return the statements in documents, by the id of the document.
 
     A summary only repeats the turns of its session, without their times and speakers."""
-    spoken = (document for document in documents if not (isinstance(document, Passage) and document.kind == "session"))
-    return {document.id: stated for document in spoken if (stated := _statement(db, question, document))}
+    return {document.id: stated for document in _spoken(documents) if (stated := _statement(db, question, document))}
 
 
 def why_not_stated(
@@ -131,6 +155,33 @@ def why_not_stated(
         elif document.id in eligible:
             sources.add(stated.source)
     return reasons
+
+
+def doubted(
+    db: sqlite3.Connection,
+    question: NamedQuestion,
+    statements: Mapping[str, Statement],
+    documents: Iterable[Memory | Passage],
+    now: datetime,
+) -> set[str]:
+    """Return the ids of statements that a later text may replace in other words: by a sentence with the names and
+    another value of the same sort.
+
+    Nothing tells such a sentence from one about something similar, so the statement is not given either way."""
+    open_statements = {id_: (one, _values(question, one.text)) for id_, one in statements.items()}
+    found: set[str] = set()
+    for document in _spoken(documents) if open_statements else ():
+        for sentence, is_users in _sentences(document):
+            if sentence.endswith("?") or not question.is_named_in(sentence):
+                continue
+            values = _values(question, sentence)
+            later = statement_of(db, document, sentence, is_users=is_users) if values else None
+            found |= {
+                id_
+                for id_, (one, own) in open_statements.items()
+                if later and id_ != document.id and later.outdates(one, now) and _may_replace(values, own)
+            }
+    return found
 
 
 def names_all(question: NamedQuestion, document: Memory | Passage) -> bool:
@@ -158,6 +209,44 @@ def _spelling(name: str) -> re.Pattern[str]:
     whole = before + re.escape(name)
     alone = rf"|(?<![\w./-]){re.escape(name.rpartition('/')[2])}" if "/" in name and " " not in name else ""
     return re.compile(rf"(?:{whole}{alone})(?![\w-])(?![./:]\w)")
+
+
+def _names_code(text: str) -> bool:
+    return NAME.search(text) is not None or has_capitalised(text)
+
+
+def _has_all_in_a_sentence(question: NamedQuestion, document: Memory | Passage) -> bool:
+    return any(question.has_all(sentence) for sentence, _ in _sentences(document))
+
+
+def _spoken(documents: Iterable[Memory | Passage]) -> Iterator[Memory | Passage]:
+    """Yield memories and turns: the summary of a session only repeats turns, without their times and speakers."""
+    return (one for one in documents if not (isinstance(one, Passage) and one.kind == "session"))
+
+
+def _sentences(document: Memory | Passage) -> Iterator[tuple[str, bool]]:
+    """Yield the sentences of a document, each with whether it is the user's."""
+    for text, is_users in texts_of(document):
+        yield from ((line, is_users) for one in _SENTENCE_END.split(text[:_MAX_READ]) if (line := one_line(one)))
+
+
+def _values(question: NamedQuestion, text: str) -> list[Term]:
+    """Return the values in the first sentence of a text: numbers, dates, names and code, without those asked about."""
+    sentence = _SENTENCE_END.split(text, 1)[0]
+    asked = {*question.names, *(name.rpartition("/")[2] for name in question.names)}
+    return [term for term in terms_in(sentence) if term.text not in asked and not is_label(sentence, term)]
+
+
+def _may_replace(values: Sequence[Term], others: Sequence[Term]) -> bool:
+    """Return whether some of the values, and none of the others, may be the present one."""
+    texts, sorts = {term.text for term in values}, {_sort(term) for term in values}
+    return not any(term.text in texts for term in others) and any(_sort(term) in sorts for term in others)
+
+
+def _sort(term: Term) -> str:
+    if term.is_number:
+        return "date" if _DATE.match(term.text) else "number"
+    return "code" if term.is_code else "name"
 
 
 def _statement(db: sqlite3.Connection, question: NamedQuestion, document: Memory | Passage) -> Statement | None:
