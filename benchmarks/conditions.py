@@ -14,8 +14,7 @@ last session each fact is asked for by the same question in these conditions, ea
 - contradictory: two statements whose order says nothing. Wrong: exactly one value is given.
 - reworded: the fact was stored in other words than those of the question. Told only.
 
-The start context, which answers no question, may have neither the old value nor one of two alone; of a newer
-statement in other words it is told without a bar. Beside the
+The start context, which answers no question, may have neither the old value nor one of two alone. Beside the
 product stand the three best chunks by words, always given, and silence. With `--home` the homes are kept there, and
 used again; those of `benchmarks.questions` are the same."""
 
@@ -93,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
     figures = list(all_figures(outcomes))
     for figure in figures:
         print(figure.line(), flush=True)
-    return keep("conditions", "Planted facts in five conditions", figures, "python -m benchmarks.conditions DATA …")
+    return keep("conditions", "Planted facts", figures, "python -m benchmarks.conditions DATA …")
 
 
 def asked(data: Data, base: Path, folder: Path, number: int) -> Iterator[Outcome]:
@@ -144,8 +143,7 @@ def _starts(product: Sequence[Outcome]) -> Iterator[Figure]:
     for condition in ("superseded", "superseded in other words", "contradictory"):
         verdicts = [verdict(condition, one.case, one.start) for one in _of(product, condition)]
         yield _share(f"start context, {condition}: right", [one == "right" for one in verdicts])
-        bar = None if condition == "superseded in other words" else MAX_WRONG
-        yield _share(f"start context, {condition}: wrong", [one == "wrong" for one in verdicts], bar)
+        yield _share(f"start context, {condition}: wrong", [one == "wrong" for one in verdicts], MAX_WRONG)
 
 
 def _groups(name: str, outcomes: Sequence[Outcome], key: Callable[[Outcome], str]) -> Iterator[Figure]:
