@@ -14,7 +14,10 @@ import pytest
 from claude_mem_lite.client.worker_process import wait_until
 from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.paths import HOME_VARIABLE
+from tests.support import agent_files
 from tests.support.past_sessions import LONG_AGO, PastSession, fixed_bug
+from tests.support.running import open_machine
+from tests.worker.commands import run_here
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 
@@ -84,10 +87,46 @@ def test_without_stored_sessions_the_command_asks_for_a_folder(tmp_path: Path) -
     assert "nothing is stored here yet; name a folder of transcripts as PATH" in ran.stderr
 
 
-def test_a_folder_without_transcripts_is_said_to_be_empty(tmp_path: Path) -> None:
+def test_paths_without_a_transcript_of_claude_code_are_refused_with_the_number_of_their_files(tmp_path: Path) -> None:
+    folder = tmp_path / "others"
+    agent_files.write_lines(folder / "rollout-c1.jsonl", agent_files.codex_session())
+    (folder / "notes.txt").write_text("junk")
+    ran = run(tmp_path, folder)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.splitlines()[-1] == (
+        "claude-mem-lite: 2 files were found, and none is a transcript of Claude Code with a finished turn, which is "
+        "all that eval reads; name a folder of transcripts as PATH, such as ~/.claude/projects"
+    )
+
+
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    ran = run(tmp_path, tmp_path / "empty")
-    assert ran.stdout.startswith("There is no session to evaluate: no transcript was found. Name a folder")
+    ran = run(tmp_path, tmp_path / "empty", "--json")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("claude-mem-lite: 0 files were found")
+
+
+def test_stored_sessions_without_a_transcript_are_counted_by_their_reason() -> None:
+    with open_machine() as machine:
+        machine.start_worker()
+        lost = fixed_bug("s1").write(machine.user_home / ".claude" / "projects" / "-home-dev-shop")
+        agent_files.write_lines(machine.user_home / ".codex/sessions/rollout-c1.jsonl", agent_files.codex_session())
+        run_here(machine, "import", "transcripts")
+        lost.unlink()
+        printed = run_here(machine, "eval", "--all-projects").stdout
+    assert (
+        "2 stored sessions were left out: 1 without a transcript on this machine (deleted, mostly), 1 of another agent."
+        in printed
+    )
+    assert "none of this project was found. Name a folder of transcripts as PATH" in printed
+    assert "after more sessions" not in printed
+
+
+def test_a_project_without_stored_sessions_is_said_to_have_none() -> None:
+    with open_machine() as machine:
+        machine.start_worker()
+        printed = run_here(machine, "eval").stdout
+    assert printed.startswith("There is no stored session to evaluate. Name a folder")
 
 
 def test_impatient_stops_leave_no_folder_and_a_partial_report(tmp_path: Path) -> None:

@@ -89,9 +89,9 @@ def test_two_projects_in_folders_of_the_same_name_are_told_apart_by_their_paths(
 def test_a_stored_session_in_a_folder_of_its_project_has_files_from_the_root_of_the_project(tmp_path: Path) -> None:
     stored = []
     for id_, cwd in (("a", "/p"), ("b", "/p/sub")):
-        fixed_bug(id_, cwd=cwd).write(tmp_path)
+        fixed_bug(id_, cwd=cwd).write(tmp_path / "projects")
         stored.append(SessionRecord(id_, "p", cwd, "ended", str(NOW), str(NOW)))
-    (project,) = of_sessions(stored, [tmp_path], utc_now())
+    (project,) = of_sessions(stored, {"CLAUDE_CONFIG_DIR": str(tmp_path)}, utc_now())
     files = {listed.id: listed.files for listed in project.recording.listed}
     assert files["b"] == {f"sub/{file}" for file in files["a"]}
     assert files["a"]

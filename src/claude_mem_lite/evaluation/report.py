@@ -37,7 +37,9 @@ class ProjectReport:
     sessions: int
     """Sessions with a transcript."""
     not_walked: int
-    """Stored sessions without a transcript."""
+    """Stored sessions without a transcript of Claude Code."""
+    of_other_agents: int
+    """Stored sessions of these that another agent has stored."""
     stored_only: int
     """First sessions, which fill the memory and are not measured."""
     has_list: bool
@@ -71,6 +73,7 @@ class ProjectRecording:
     name: str
     recording: Recording
     not_walked: int = 0
+    of_other_agents: int = 0
 
 
 def evaluate(
@@ -100,6 +103,7 @@ def evaluate(
         name=project.name,
         sessions=len(walked.listed),
         not_walked=project.not_walked,
+        of_other_agents=project.of_other_agents,
         stored_only=min(FIRST, len(walked.listed)),
         has_list=project.recording.has_list,
         is_partial=is_partial,

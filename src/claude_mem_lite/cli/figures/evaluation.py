@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli import times
 from claude_mem_lite.cli.figures.stop_signals import stopped_by_signals
 from claude_mem_lite.cli.options import (
@@ -24,13 +23,12 @@ from claude_mem_lite.cli.options import (
 from claude_mem_lite.cli.output import bold, plain, print_json, progress
 from claude_mem_lite.evaluation.intervals import Measured
 from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, PRODUCT, MeasuredSessions, StartFigures
-from claude_mem_lite.evaluation.project_recordings import of_paths, of_sessions
+from claude_mem_lite.evaluation.project_recordings import OTHER_PATHS, of_paths, of_sessions
 from claude_mem_lite.evaluation.prompt_use import Rates
 from claude_mem_lite.evaluation.report import ProjectRecording, ProjectReport, Report, keep_report
 from claude_mem_lite.evaluation.report import evaluate as evaluate_project
 from claude_mem_lite.evaluation.session_walk import FIRST
 from claude_mem_lite.evaluation.variants import Variant, check_variant
-from claude_mem_lite.importers.discovery import folders_of
 from claude_mem_lite.text import counted, one_line, within
 from claude_mem_lite.timestamps import utc_now
 
@@ -38,7 +36,6 @@ _MAX_SESSIONS = 1000
 _MAX_UNUSED = 10
 _MAX_TITLE_LENGTH = 80
 _BAR_WIDTH = 30
-_OTHER_PATHS = "name a folder of transcripts as PATH, such as ~/.claude/projects"
 
 
 @click.command(name="eval", short_help="Measure on your own sessions how much memory helps.")
@@ -90,9 +87,9 @@ def evaluate(
     if paths:
         projects = of_paths([path.expanduser().absolute() for path in paths], now)
     else:
-        client = connect_to_find(_OTHER_PATHS)
+        client = connect_to_find(OTHER_PATHS)
         sessions = client.sessions(where(cwd, project, all_projects), limit=_MAX_SESSIONS)
-        projects = of_sessions(sessions, folders_of(CLAUDE_CODE, os.environ), now)
+        projects = of_sessions(sessions, os.environ, now)
     with stopped_by_signals():
         report = _report(projects, variants, measured_since, now, is_quiet=as_json)
     _print(report, as_json)
@@ -107,8 +104,7 @@ def _print(report: Report, as_json: bool) -> None:
         return
     if not report.projects:
         click.echo(
-            "There is no session to evaluate: no transcript was found. Name a folder of transcripts as PATH, or give "
-            "--all-projects."
+            "There is no stored session to evaluate. Name a folder of transcripts as PATH, or give --all-projects."
         )
     for line in (line for measured in report.projects for line in _lines(measured)):
         click.echo(line)
@@ -151,7 +147,20 @@ def _report(
     return Report(now.isoformat(), reports)
 
 
+def _left_out(project: ProjectReport) -> str:
+    gone = project.not_walked - project.of_other_agents
+    reasons = [f"{gone} without a transcript on this machine (deleted, mostly)"] if gone else []
+    reasons += [f"{project.of_other_agents} of another agent"] if project.of_other_agents else []
+    total = counted(project.not_walked, "stored session was", "stored sessions were")
+    return f"{total} left out: {', '.join(reasons)}."
+
+
 def _nothing_measured(sessions: int) -> str:
+    if not sessions:
+        return (
+            "Nothing to measure: eval reads only transcripts of Claude Code, and none of this project was found. Name "
+            "a folder of transcripts as PATH, or give --all-projects."
+        )
     if sessions > FIRST:
         later = counted(sessions - FIRST, "session")
         return (
@@ -170,8 +179,7 @@ def _lines(project: ProjectReport) -> Iterator[str]:
     if project.is_partial:
         yield "Stopped: the figures are of the part that was measured until then."
     if project.not_walked:
-        gone = counted(project.not_walked, "stored session was", "stored sessions were")
-        yield f"{gone} left out, without a transcript of Claude Code (deleted, or a session of another agent)."
+        yield _left_out(project)
     if project.problems:
         found = ", ".join(f"{plain(message)} ({count})" for message, count in project.problems.items())
         yield f"The worker of the walk had problems, and what they concern is not measured: {found}."
