@@ -2,11 +2,12 @@
 
 import os
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.evaluation.walk_folder import walk_folder
+from claude_mem_lite.evaluation.walk_folder import remove_left_folders, walk_folder
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +40,21 @@ def test_the_folder_of_a_killed_walk_is_removed_by_the_next(temporary: Path) -> 
     with walk_folder() as folder:
         assert folder == left
         assert list(folder.iterdir()) == []
+
+
+def test_the_folders_of_killed_walks_are_removed_under_any_name_after_seconds(temporary: Path) -> None:
+    left = temporary / f"claude-mem-lite-walk-{os.getuid()}-e-d-c-b-a"
+    left.mkdir()
+    os.utime(left, (0, time.time() - 60))
+    with walk_folder() as folder:
+        assert list(temporary.iterdir()) == [folder]
+
+
+def test_the_folder_of_a_walk_that_goes_on_is_not_removed(temporary: Path) -> None:
+    with walk_folder() as folder:
+        _make_old(folder)
+        assert remove_left_folders() == 0
+        assert list(temporary.iterdir()) == [folder]
 
 
 def test_a_folder_that_was_just_made_and_a_link_are_left_alone(temporary: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -284,6 +285,19 @@ def test_purge_with_yes_deletes_the_data(new_home: Home) -> None:
     run("install")
     assert run("uninstall", "--purge", "--yes") == 0
     assert not new_home.root.exists()
+
+
+def test_purge_deletes_the_temporary_folder_of_a_killed_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / f"claude-mem-lite-walk-{os.getuid()}-b-a-c-d-e"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    run("install")
+    assert run("uninstall", "--purge", "--yes") == 0
+    assert not left.exists()
+    assert "Deleted 1 temporary folder of killed runs of `claude-mem-lite eval`." in capsys.readouterr().out
 
 
 def test_purge_needs_yes_where_nobody_can_be_asked(

@@ -16,8 +16,8 @@ from pathlib import Path
 from claude_mem_lite.errors import MemoryLiteError
 
 _WORDS = "abcde"
-_LEFT_AFTER_S = 86400.0
-"""Age up to which a folder is never taken for a left one: its walk may just begin, or be of a version without locks."""
+_LEFT_AFTER_S = 10.0
+"""Age up to which a folder is never taken for a left one: its walk may not have locked the folder yet."""
 
 _REMOVAL_ATTEMPTS = 10
 """Removals of a folder in which running threads still write."""
@@ -28,6 +28,7 @@ _folders: set[Path] = set()
 @contextmanager
 def walk_folder() -> Iterator[Path]:
     """Yield a new folder that only the user can read, and remove it at the end."""
+    remove_left_folders()
     folder = _made()
     _folders.add(folder)
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -49,11 +50,16 @@ def remove_walk_folders() -> None:
                 break
 
 
+def remove_left_folders() -> int:
+    """Remove the folders of this user's killed walks, and return their number: they hold files as the sessions saw
+    them, secrets included."""
+    return sum(_remove_left(folder) for folder in Path(tempfile.gettempdir()).glob(_name("*")))
+
+
 def _made() -> Path:
     """Make the first folder of a fixed series of names; other walks at the same time take later ones."""
     for order in itertools.permutations(_WORDS):
         folder = Path(tempfile.gettempdir(), _name("-".join(order)))
-        _remove_left(folder)
         try:
             folder.mkdir(mode=0o700)
         except FileExistsError:
@@ -69,18 +75,23 @@ def _name(end: str) -> str:
     return f"claude-mem-lite-walk-{os.getuid()}-{end}"
 
 
-def _remove_left(folder: Path) -> None:
-    """Remove the folder of a walk that was killed: it holds files as the sessions saw them, secrets included."""
+def _remove_left(folder: Path) -> bool:
+    """Remove the folder of a killed walk, whose lock is free; return whether it is gone."""
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:  # there is none, or it is not ours
-        return
+    except OSError:  # it is a link, or not ours
+        return False
     try:
         found = os.fstat(lock)
-        if found.st_uid == os.getuid() and time.time() - found.st_mtime > _LEFT_AFTER_S:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if found.st_uid != os.getuid() or time.time() - found.st_mtime <= _LEFT_AFTER_S:
+            return False
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The folder may have been removed meanwhile, and another walk may have made one of the same name.
+        if os.path.samestat(found, folder.lstat()):
             shutil.rmtree(folder, ignore_errors=True)
-    except BlockingIOError:
-        pass
+            return not folder.exists()
+        return False
+    except (BlockingIOError, FileNotFoundError):
+        return False
     finally:
         os.close(lock)

@@ -13,11 +13,13 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.options import possible_home, yes_option
 from claude_mem_lite.cli.setup.install import chosen_target, target_options
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
+from claude_mem_lite.evaluation.walk_folder import remove_left_folders
 from claude_mem_lite.install import agent_extras, guard_hooks, hook_install, plugin, settings_files
 from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.agent_extras import ExtraPaths
 from claude_mem_lite.install.targets import Scope, Target, target_of, why_missing
 from claude_mem_lite.paths import Home
+from claude_mem_lite.text import counted
 
 _GIVEN = ParameterSource.COMMANDLINE
 _PLUGIN_SCOPES = {"settings.json": "project", "settings.local.json": "local"}
@@ -214,6 +216,8 @@ def _print_missing(home: Home) -> None:
 def _finish_data(home: Home, purge: bool) -> None:
     if purge:
         _print_missing(home)
+        if removed := remove_left_folders():
+            click.echo(f"Deleted {counted(removed, 'temporary folder')} of killed runs of `claude-mem-lite eval`.")
     if not home.root.exists() or not home.is_ours():
         return
     if not purge:
