@@ -20,6 +20,7 @@ from claude_mem_lite.evaluation.in_process_worker import noted_problems
 from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, NOTHING, PRODUCT
 from claude_mem_lite.evaluation.project_recordings import of_paths
 from claude_mem_lite.evaluation.report import ProjectReport, Report, evaluate, keep_report
+from claude_mem_lite.evaluation.session_walk import FIRST
 from claude_mem_lite.evaluation.variants import Variant
 from claude_mem_lite.evaluation.walk_folder import walk_folder
 from claude_mem_lite.paths import Home
@@ -156,6 +157,13 @@ def test_an_interrupt_keeps_the_part_that_was_measured(data: Path) -> None:
     partial = evaluate(project, [], None, stop)
     assert partial.is_partial
     assert partial.whole.sessions == 2
+
+
+def test_progress_advances_while_the_first_sessions_fill_the_memory(data: Path) -> None:
+    (project,) = of_paths([data], utc_now())
+    reached: list[int] = []
+    evaluate(project, [], None, reached.append)
+    assert list(dict.fromkeys(reached)) == list(range(FIRST, SESSIONS + 1))
 
 
 def test_too_few_sessions_give_a_report_without_figures(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Home that a walk through recorded sessions fills: turns go in through the worker's own API."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -41,12 +41,15 @@ class ReplayHome:
         assert isinstance(context, str)
         return context
 
-    def import_turns(self, turns: Sequence[TranscriptTurn]) -> None:
+    def import_turns(
+        self, turns: Sequence[TranscriptTurn], imported: Callable[[Sequence[TranscriptTurn]], None] = lambda _: None
+    ) -> None:
         """Import turns, and wait after each batch: work must not fall between batches as the machine is fast or
-        slow."""
+        slow. `imported` is called with each batch."""
         for batch in batches(sorted(turns, key=ended_at)):
             self.client.import_turns([json.loads(self.relocate(json.dumps(turn.as_json()))) for turn in batch])
             self.wait_until_idle()
+            imported(batch)
 
     def wait_until_idle(self) -> None:
         """Wait until all turns are stored and indexed, and the code is scanned."""

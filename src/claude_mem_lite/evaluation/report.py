@@ -81,14 +81,19 @@ def evaluate(
 ) -> ProjectReport:
     """Walk through the sessions of a project on a temporary home; an interrupt ends the walk early.
 
-    `advance` gets the number of sessions reached."""
+    `advance` gets the number of sessions reached, first while they fill the memory."""
     walked = ProjectWalk(project.recording.listed)
     titles: Mapping[str, str] = {}
     problems: Mapping[str, int] = {}
     is_partial = False
+
+    def advance_filling(stored: int) -> None:
+        if not walked.starts:
+            advance(min(stored, FIRST))
+
     with walk_folder() as folder:
         if len(walked.listed) > FIRST:
-            walk = Walk(project.recording, folder, variants)
+            walk = Walk(project.recording, folder, variants, advance_filling)
             try:
                 for reached in walk_in_time(walk):
                     walked.add(reached)

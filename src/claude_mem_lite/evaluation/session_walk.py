@@ -7,7 +7,7 @@ merged branches and uncommitted files, by which the product selects too, are unk
 
 import json
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -71,9 +71,16 @@ class SessionStart:
 
 
 class Walk:
-    """Walk from session to session that keeps home and checkout up to date."""
+    """Walk from session to session that keeps home and checkout up to date. `observe` is called with the number of
+    sessions in memory, whenever turns were imported."""
 
-    def __init__(self, recording: Recording, folder: Path, variants: Sequence[Variant] = ()) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        folder: Path,
+        variants: Sequence[Variant] = (),
+        observe: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self.listed = recording.listed
         self.past = recording.past
         named = {turn.cwd for past in self.past.values() for turn in past.turns}
@@ -81,7 +88,9 @@ class Walk:
         # Not "/", nor a word: every text has them.
         folders = sorted((root for root in roots if root.startswith("/") and root != "/"), key=len, reverse=True)
         self._variants = variants
+        self._observe = observe
         self._sent: set[str] = set()
+        self._stored: set[str] = set()
         self._tree: Tree = {}
         self.root = folder / "checkout"
         git = self.root / ".git"
@@ -105,8 +114,12 @@ class Walk:
         """Set the clock, and import the turns that ended before."""
         self.clock.at = time
         if ended := [turn for turn in self._turns() if ended_at(turn) < time]:
-            self._filled.import_turns(ended)
-            self._sent |= {turn.name for turn in ended}
+            self._filled.import_turns(ended, self._note)
+
+    def _note(self, imported: Sequence[TranscriptTurn]) -> None:
+        self._sent |= {turn.name for turn in imported}
+        self._stored |= {turn.session for turn in imported}
+        self._observe(len(self._stored))
 
     def start_of(self, services: Services, session: ListedSession) -> SessionStart:
         """Return the context of a session that starts now, and confirm its print."""

@@ -83,7 +83,7 @@ def evaluate(
     now = utc_now()
     _refuse_control_session()
     if not as_json:
-        click.echo("Reading the transcripts.", err=True)
+        click.echo(f"Reading the transcripts. The first {FIRST} sessions of a project fill the memory.", err=True)
     if paths:
         projects = of_paths([path.expanduser().absolute() for path in paths], now)
     else:
