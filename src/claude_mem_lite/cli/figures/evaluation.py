@@ -215,8 +215,8 @@ def _starts(figures: MeasuredSessions) -> Iterator[str]:
         if not (by.mean or tokens.low or tokens.high):
             yield f"  {plain(name)}: no difference in any of {counted(figures.sessions, 'session')}"
             continue
-        is_clear = by.low > 0 or by.high < 0
-        verdict = "" if is_clear and figures.is_enough else "; that may be chance"
+        chance = "" if by.low > 0 or by.high < 0 else "; that may be chance"
+        verdict = chance if figures.is_enough else "; too few sessions to tell"
         yield (
             f"  {plain(name)}: {by.mean:+.1%} coverage (95 % {by.low:+.1%} to {by.high:+.1%}), "
             f"{tokens.mean:+.0f} tokens (95 % {tokens.low:+.0f} to {tokens.high:+.0f}){verdict}"
