@@ -39,7 +39,13 @@ SCRIPTS = Path(sys.executable).parent
         (["worker", "strat"], "did you mean start"),
         (["search"], "QUERY"),
         (["search", "x", "--limt", "3"], "--limit"),
-        (["search", "x", "--limit", "0"], "--limit"),
+        (["search", "x", "--limit", "0"], "Invalid value for '--limit': '0' is not a whole number from 1 to 1000"),
+        (["context", "--budget", "x"], "Invalid value for '--budget': 'x' is not a whole number from 1 to 100000"),
+        (["ui", "--port", "80x"], "Invalid value for '--port': '80x' is not a whole number from 0 to 65535"),
+        *(
+            (["experiment", "on", share], "SHARE is a number above 0 and at most 0.5, such as 0.2")
+            for share in ("-0.1", "20%", "0,2", "x", "0", "0.6", "nan")
+        ),
         (["search", "x", "--since", "soon"], "2026-03-01"),
         (["search", "x", "--cwd", "/", "--all-projects"], "exclude each other"),
         (["search", "x", "--kind", "decisoin"], "did you mean decision"),

@@ -296,6 +296,8 @@ def test_the_command_turns_the_experiment_on_and_off_and_keeps_the_rest_of_the_s
     run_here(machine, "experiment", "off", cwd=shop)
     assert machine.home.config.read_text() == "budget_tokens = 900 # mine\n"
     assert "experiment on 0.2" in run_here(machine, "experiment", cwd=shop).stdout
+    again = run_here(machine, "experiment", "off", cwd=shop)
+    assert again.stdout == "No experiment was on: all sessions get their memories.\n"
 
 
 def test_an_agent_does_not_turn_the_experiment_off(machine: Machine, shop: Path) -> None:

@@ -2,7 +2,7 @@
 
 import click
 
-from claude_mem_lite.cli.options import chosen_home, connect_to_read, json_option, place_options, where
+from claude_mem_lite.cli.options import WholeNumber, chosen_home, connect_to_read, json_option, place_options, where
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.models import MAX_PROMPT_LENGTH, JsonObject, JsonValue
 from claude_mem_lite.responses.context import ContextItem, ContextResponse, PromptCandidate, PromptContextResponse
@@ -14,7 +14,7 @@ _OFF = "Memory is switched off: nothing is given until `claude-mem-lite on`. Wit
 @place_options
 @click.option("--prompt", metavar="TEXT", help="What this prompt would be given, instead of a new session.")
 @click.option("--preset", metavar="NAME", help="Its layers: balanced, layers, codes, or one of config.toml.")
-@click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Its size in tokens, at most.")
+@click.option("--budget", metavar="N", type=WholeNumber(1, 100_000), help="Its size in tokens, at most.")
 @click.option("--explain", is_flag=True, help="Say of each candidate its score, and why it is in or out.")
 @json_option
 def context(

@@ -87,11 +87,21 @@ class OneOf(click.Choice):  # type: ignore[type-arg]  # it takes none in earlier
         return str(super().convert(value, param, ctx))
 
 
+class WholeNumber(click.IntRange):
+    """Whole number from `min` to `max`; one error for all other values."""
+
+    def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a whole number from {self.min} to {self.max}", param, ctx)
+
+
 def limit_option(default: int) -> Callable[[Decorated], Decorated]:
     return click.option(
         "--limit",
         metavar="N",
-        type=click.IntRange(1, 1000),
+        type=WholeNumber(1, 1000),
         default=default,
         help=f"At most that many; {default} if not given.",
     )

@@ -9,7 +9,14 @@ import click
 
 from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.filters import filter_options
-from claude_mem_lite.cli.options import connect_to_find, connect_to_read, json_option, limit_option, memory_id
+from claude_mem_lite.cli.options import (
+    WholeNumber,
+    connect_to_find,
+    connect_to_read,
+    json_option,
+    limit_option,
+    memory_id,
+)
 from claude_mem_lite.cli.output import Column, dim, plain, print_json, print_table
 from claude_mem_lite.cli.records import (
     Shown,
@@ -197,14 +204,14 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
 @click.option(
     "--before",
     metavar="N",
-    type=click.IntRange(0, _MAX_NEIGHBOURS),
+    type=WholeNumber(0, _MAX_NEIGHBOURS),
     default=5,
     help="So many before it; 5 if not given.",
 )
 @click.option(
     "--after",
     metavar="N",
-    type=click.IntRange(0, _MAX_NEIGHBOURS),
+    type=WholeNumber(0, _MAX_NEIGHBOURS),
     default=5,
     help="So many after it; 5 if not given.",
 )

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import click
 
-from claude_mem_lite.cli.options import connect
+from claude_mem_lite.cli.options import WholeNumber, connect
 from claude_mem_lite.paths import current_folder
 
 
@@ -31,7 +31,11 @@ def mcp() -> int:
 
 @click.command(short_help="See, search and correct all memories in your browser.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on; any free one if not given."
+    "--port",
+    metavar="N",
+    type=WholeNumber(0, 65535),
+    default=0,
+    help="The port to listen on; any free one if not given.",
 )
 @click.option("--no-open", is_flag=True, help="Print the link only.")
 def ui(port: int, no_open: bool) -> None:

@@ -10,6 +10,7 @@ import click
 from claude_mem_lite.cli import times
 from claude_mem_lite.cli.figures.stop_signals import stopped_by_signals
 from claude_mem_lite.cli.options import (
+    WholeNumber,
     all_projects_option,
     asking_agent,
     chosen_home,
@@ -45,7 +46,7 @@ _BAR_WIDTH = 30
 @click.option(
     "--since", metavar="WHEN", help="Measure only sessions that began after WHEN; earlier ones fill the memory."
 )
-@click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Compare with a budget of N tokens.")
+@click.option("--budget", metavar="N", type=WholeNumber(1, 100_000), help="Compare with a budget of N tokens.")
 @click.option("--preset", metavar="NAME", default="", help="Compare with another preset: layers, or codes.")
 @click.option("--without", metavar="LAYER", multiple=True, help="Compare with a context without a layer: handoff, say.")
 @json_option

@@ -63,8 +63,26 @@ def experiment(context: click.Context, all_projects: bool, as_json: bool) -> Non
         click.echo(HOW_TO_READ)
 
 
-@experiment.command("on", short_help="Give a share of new sessions no memories.")
-@click.argument("share", type=click.FloatRange(0, MAX_EXPERIMENT, min_open=True), default=0.2)
+class _Share(click.ParamType):  # type: ignore[type-arg]  # it takes none in earlier versions of click
+    """Share of sessions in an experiment."""
+
+    name = "share"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            share = float(str(value))
+        except ValueError:
+            share = 0.0
+        if not 0 < share <= MAX_EXPERIMENT:
+            raise click.UsageError(f"SHARE is a number above 0 and at most {MAX_EXPERIMENT}, such as 0.2", ctx)
+        return share
+
+
+# A negative number is a wrong share, not an option.
+@experiment.command(
+    "on", context_settings={"ignore_unknown_options": True}, short_help="Give a share of new sessions no memories."
+)
+@click.argument("share", type=_Share(), default=0.2)
 def turn_on(share: float) -> None:
     """Give a share of new sessions no memories.
 
@@ -92,14 +110,18 @@ def turn_off() -> None:
       claude-mem-lite experiment off
     """
     refuse_agent("experiment off")
-    _write(0.0)
+    if not _write(0.0):
+        click.echo("No experiment was on: all sessions get their memories.")
+        return
     click.echo("All sessions get their memories again; `claude-mem-lite experiment` shows what came of it.")
 
 
-def _write(share: float) -> None:
-    """Change the setting in config.toml, and have a running worker read it."""
-    write_settings(chosen_home(), {"experiment": share or None})
-    connect().health()
+def _write(share: float) -> bool:
+    """Change the setting in config.toml, and have the worker read it; return whether the setting was another one."""
+    is_changed = write_settings(chosen_home(), {"experiment": share or None})
+    if is_changed:
+        connect().health()
+    return is_changed
 
 
 def _state(found: Experiment) -> list[str]:

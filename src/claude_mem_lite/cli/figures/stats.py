@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from claude_mem_lite.cli.options import connect_to_read, json_option
+from claude_mem_lite.cli.options import WholeNumber, connect_to_read, json_option
 from claude_mem_lite.cli.output import Column, bold, plain, print_json, print_table
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.responses.analytics import (
@@ -30,7 +30,7 @@ _NOTHING: JsonObject = {"memories": {"by_kind": {}, "by_status": {}, "by_project
 @click.option(
     "--days",
     metavar="N",
-    type=click.IntRange(1, 180),
+    type=WholeNumber(1, 180),
     default=30,
     help="What was given and spent over so many days, at most 180; 30 if not given.",
 )
