@@ -16,7 +16,7 @@ from claude_mem_lite.deadline import Deadline
 from claude_mem_lite.paths import HOME_VARIABLE
 from tests.support import agent_files
 from tests.support.past_sessions import LONG_AGO, PastSession, fixed_bug
-from tests.support.running import open_machine
+from tests.support.running import hung, open_machine
 from tests.worker.commands import run_here
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
@@ -149,6 +149,24 @@ def test_impatient_stops_leave_no_folder_and_a_partial_report(tmp_path: Path) ->
         assert list(Path(temporary).iterdir()) == []
     (project,) = json.loads(printed)["projects"]
     assert project["is_partial"]
+
+
+def test_ctrl_c_before_the_walk_says_that_nothing_was_measured() -> None:
+    with open_machine() as machine:
+        machine.start_worker()
+        command = [str(COMMAND), "eval"]
+        with (
+            hung(machine),
+            subprocess.Popen(
+                command, env=machine.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            ) as running,
+        ):
+            assert running.stderr is not None
+            assert running.stderr.readline().startswith("Reading")
+            running.send_signal(signal.SIGINT)
+            printed, complained = running.communicate()
+    assert (running.returncode, printed) == (130, "")
+    assert complained.strip() == "Stopped. Nothing was measured."
 
 
 def test_a_walk_below_nohup_survives_the_end_of_the_terminal(tmp_path: Path) -> None:

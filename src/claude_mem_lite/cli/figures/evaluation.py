@@ -1,7 +1,7 @@
 """The `eval` command: the user's own sessions, walked in time through the product on a temporary home."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from claude_mem_lite.cli.options import (
     where,
 )
 from claude_mem_lite.cli.output import bold, plain, print_json, progress
+from claude_mem_lite.client.queries import Where
 from claude_mem_lite.evaluation.intervals import Measured
 from claude_mem_lite.evaluation.measurement import MIN_SESSIONS, PRODUCT, MeasuredSessions, StartFigures
 from claude_mem_lite.evaluation.project_recordings import OTHER_PATHS, of_paths, of_sessions
@@ -83,20 +84,26 @@ def evaluate(
         require_there(path)
     now = utc_now()
     _refuse_control_session()
-    if not as_json:
-        click.echo(f"Reading the transcripts. The first {FIRST} sessions of a project fill the memory.", err=True)
-    if paths:
-        projects = of_paths([path.expanduser().absolute() for path in paths], now)
-    else:
-        client = connect_to_find(OTHER_PATHS)
-        sessions = client.sessions(where(cwd, project, all_projects), limit=_MAX_SESSIONS)
-        projects = of_sessions(sessions, os.environ, now)
+    try:
+        if not as_json:
+            click.echo(f"Reading the transcripts. The first {FIRST} sessions of a project fill the memory.", err=True)
+        projects = _recordings(paths, lambda: where(cwd, project, all_projects), now)
+    except KeyboardInterrupt:
+        click.echo("Stopped. Nothing was measured.", err=True)
+        raise
     with stopped_by_signals():
         report = _report(projects, variants, measured_since, now, is_quiet=as_json)
     _print(report, as_json)
     is_measured = any(project.whole.sessions for project in report.projects)
     if is_measured and is_anything_stored():  # after the output, which must not depend on a full disk
         keep_report(report, chosen_home())
+
+
+def _recordings(paths: Sequence[Path], place: Callable[[], Where], now: datetime) -> list[ProjectRecording]:
+    """Return the sessions in given paths, or else the stored sessions of a place."""
+    if paths:
+        return of_paths([path.expanduser().absolute() for path in paths], now)
+    return of_sessions(connect_to_find(OTHER_PATHS).sessions(place(), limit=_MAX_SESSIONS), os.environ, now)
 
 
 def _print(report: Report, as_json: bool) -> None:

@@ -68,7 +68,7 @@ class _Share(click.ParamType):  # type: ignore[type-arg]  # it takes none in ear
 
     name = "share"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, _: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
             share = float(str(value))
         except ValueError:
