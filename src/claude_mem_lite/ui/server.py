@@ -57,7 +57,7 @@ _GUARDED = ("/part/", "/do/", "/events")
 """What tells or changes something: here the token is needed."""
 _STATIC = {"app.js": "text/javascript", "style.css": "text/css", "icon.svg": "image/svg+xml"}
 """All that is served as it lies there, by its name: no path of a request ever becomes one of the disk."""
-_PARTS: Mapping[str, Part] = {
+PARTS: Mapping[str, Part] = {
     "/": feed,
     "/search": search,
     "/context": context,
@@ -107,7 +107,7 @@ def make_app(
         Route("/enter", _entering(enter, was_used), methods=["POST"]),
         Route("/events", _events(client, is_ending)),
     ]
-    for path, part in _PARTS.items():
+    for path, part in PARTS.items():
         routes += [Route(path, page), Route(f"/part{path}", _showing(client, part, folder))]
     actions = {**MEMORY_ACTIONS, **LESSON_ACTIONS, **PROJECT_ACTIONS, **TEAM_ACTIONS, **HEALTH_ACTIONS}
     actions |= GUARD_ACTIONS

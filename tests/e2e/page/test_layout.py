@@ -8,29 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.page.screens import PAGES
 from tests.e2e.page.serving import DECISION, PHONES, WIDE, Served, empty_machine, opened, serving
 
 AXE = Path(__file__).parents[3] / ".e2e/axe/node_modules/axe-core/axe.min.js"
-PAGES = (
-    "/",
-    "/search",
-    "/search?query=local+day&project=*",
-    "/context",
-    "/projects",
-    "/team",
-    "/quarantine",
-    "/health",
-    "/guards",
-    "/lessons",
-    "/guards/1st",
-    "/evaluation",
-    "/experiment",
-    "/memories/1st",
-    "/memories/1st?all=1",
-    "/sessions/1st",
-    "/sessions/later",
-    "/turns/1st",
-)
 SCREENSHOTS = os.environ.get("SCREENSHOTS")  # read here: no test sees the environment
 SIZES = {"wide": WIDE, **PHONES}
 LOOKS = [(theme, width) for theme in ("light", "dark") for width in SIZES]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.page.screens import TEAM_PAGES
 from tests.e2e.page.serving import opened
 from tests.e2e.page.team_machine import DAMAGED, OWN, RECEIVED, TILL_RULE, TeamPage, damage, team_page
 from tests.e2e.page.test_layout import FONT, FONTS, LOOKS, SIZES, faults, fits, keep, open_all
@@ -24,7 +25,7 @@ def team(browser: Browser, joined: TeamPage) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
-@pytest.mark.parametrize("path", ["/team", "/team/preview"])
+@pytest.mark.parametrize("path", TEAM_PAGES)
 def test_a_page_of_the_team_fits_and_has_no_fault(
     browser: Browser, joined: TeamPage, path: str, theme: str, width: str
 ) -> None:
@@ -38,7 +39,7 @@ def test_a_page_of_the_team_fits_and_has_no_fault(
 
 
 @pytest.mark.parametrize("font", FONTS)
-@pytest.mark.parametrize("path", ["/team", "/team/preview"])
+@pytest.mark.parametrize("path", TEAM_PAGES)
 def test_targets_of_the_team_are_large_enough_in_any_font(
     browser: Browser, joined: TeamPage, path: str, font: str
 ) -> None:
