@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.rules import known_digests
-from claude_mem_lite.compress.rules.known_digests import key_of
+from claude_mem_lite.compress.rules import digest_key
+from claude_mem_lite.compress.rules.digest_key import key_of
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.config import Config
 from claude_mem_lite.importers import session_digests
@@ -90,5 +90,5 @@ def test_a_turn_that_differs_in_anything_that_rules_read_has_another_key(other: 
 
 def test_a_digest_of_another_version_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
     before = key_of(TURN)
-    monkeypatch.setattr(known_digests, "__version__", "0.0.1")
+    monkeypatch.setattr(digest_key, "__version__", "0.0.1")
     assert key_of(TURN) != before

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
-from claude_mem_lite.compress.rules.known_digests import key_of
+from claude_mem_lite.compress.rules.digest_key import key_of
 from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import PayloadError

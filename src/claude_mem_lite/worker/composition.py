@@ -37,7 +37,6 @@ from claude_mem_lite.worker.answers.user_notices import UserNotices
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ContextRenderer
 from claude_mem_lite.worker.event_intake import EventIntake, Intake
-from claude_mem_lite.worker.known_turns import KnownTurns
 from claude_mem_lite.worker.loading import LateModules
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.models.scheduler import MakeProvider, ModelScheduler
@@ -54,6 +53,7 @@ from claude_mem_lite.worker.services import Services
 from claude_mem_lite.worker.settings import SettingsSource
 from claude_mem_lite.worker.shutdown import Activity, Package, Shutdown
 from claude_mem_lite.worker.team.scheduler import TeamSync
+from claude_mem_lite.worker.turn_notes import TurnNotes
 from claude_mem_lite.worker.unit_jobs import CommandJob, UnitJobs
 from claude_mem_lite.worker.write_thread import CommandQueue, WriteThread
 
@@ -187,7 +187,7 @@ def _make_loop(
         duplicate_hooks=DuplicateHookGuard(inbox_readers.open),
         questions=QuestionPace(),
         arms=SessionArms(settings, writes),
-        known_turns=KnownTurns(),
+        turn_notes=TurnNotes(),
     )
 
     def link(memory: Memory, location: Location, folder: str) -> Memory:

@@ -20,12 +20,12 @@ from claude_mem_lite.worker.answers.user_notices import UserNotices
 from claude_mem_lite.worker.backup_scheduler import BackupScheduler
 from claude_mem_lite.worker.context_renderer import ALL_PROJECTS, ContextRenderer
 from claude_mem_lite.worker.event_intake import EventIntake
-from claude_mem_lite.worker.known_turns import KnownTurns
 from claude_mem_lite.worker.models.scheduler import ModelScheduler
 from claude_mem_lite.worker.pass_progress import PassProgress
 from claude_mem_lite.worker.settings import SettingsSource
 from claude_mem_lite.worker.shutdown import Activity, Package, Shutdown
 from claude_mem_lite.worker.team.scheduler import TeamSync
+from claude_mem_lite.worker.turn_notes import TurnNotes
 from claude_mem_lite.worker.write_thread import CommandQueue, WriteThread
 
 
@@ -63,7 +63,7 @@ class Services:
     duplicate_hooks: DuplicateHookGuard
     questions: QuestionPace
     arms: SessionArms
-    known_turns: KnownTurns
+    turn_notes: TurnNotes
 
     def rebuild_derived(self) -> Future[None]:
         """Rebuild indexes, freshness and contexts; the future ends when the rebuild has begun."""

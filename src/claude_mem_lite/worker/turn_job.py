@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from claude_mem_lite.compress.rules.known_digests import key_of
+from claude_mem_lite.compress.rules.digest_key import key_of
 from claude_mem_lite.compress.rules.session_handoff import handoff
 from claude_mem_lite.compress.rules.session_summary import headline_worth, summarize
 from claude_mem_lite.compress.rules.turn import fold
@@ -26,7 +26,7 @@ from claude_mem_lite.store import sessions, symbol_changes, turns
 from claude_mem_lite.turn_digest import TurnDigest
 from claude_mem_lite.values import frozen
 from claude_mem_lite.worker import session_job
-from claude_mem_lite.worker.known_turns import KnownTurns
+from claude_mem_lite.worker.turn_notes import TurnNotes
 
 _NOTHING_KEPT = "held nothing worth keeping"
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class TurnJob:
     config: Config
     link: Link
     likeness: Likeness
-    known_turns: KnownTurns
+    turn_notes: TurnNotes
 
     def process(self, unit: Sequence[Row], now: datetime) -> StoredTurn | None:
         """Process a turn completely; return it, if any event was usable. A repetition changes nothing."""
@@ -130,16 +130,16 @@ class TurnJob:
     def _calls_to_fix(self, key: str) -> Sequence[Row]:
         """Return the calls of the turns before a turn, unless no command failed in any of them."""
         before = event_history.turns_before(self.queue.db, key)
-        if self.known_turns.are_without_failure(before.turns):
+        if self.turn_notes.are_without_failure(before.turns):
             return ()
         return event_history.calls_in(self.queue.db, before, handoffs.TOOLS)
 
     def _digest(self, turn: Turn) -> TurnDigest:
         """Compress a turn, unless its digest came with an import, and add what the database knows."""
-        digest = self.known_turns.digest(key_of(turn)) if self.known_turns.has_digests else None
+        digest = self.turn_notes.digest(key_of(turn)) if self.turn_notes.has_digests else None
         digest = fold(turn) if digest is None else digest
         if not digest.has_failure:
-            self.known_turns.note_without_failure(turn.key)
+            self.turn_notes.note_without_failure(turn.key)
         digest = correction_context.with_preceding_work(self.db, turn, digest)
         digest = user_reverts.with_undone(self.db, self.queue, turn, digest)
         return collection.without_dismissed(self.db, turn.project, digest, self.likeness)

@@ -191,8 +191,8 @@ class UnitJobs:
             return None
         from claude_mem_lite.worker.turn_job import TurnJob  # late: see `worker/loading.py`
 
-        likeness, known = self._services.likeness, self._services.known_turns
-        return TurnJob(self._queue, self._memory_db, config, self._link, likeness, known).process(unit, now)
+        likeness, notes = self._services.likeness, self._services.turn_notes
+        return TurnJob(self._queue, self._memory_db, config, self._link, likeness, notes).process(unit, now)
 
     def _follow_guards(self, unit: list[Row], stored: "StoredTurn") -> None:
         """Bring guards up to date after a turn; an error must not fail the turn, which is stored."""

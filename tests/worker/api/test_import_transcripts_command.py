@@ -441,7 +441,7 @@ def test_turns_that_are_read_while_the_worker_is_at_work_come_with_digests(home:
         imported(found, wait_for_reader)
         sent: Json = [one.body for one in worker.seen if one.path == "/api/import"]
     assert [len(body["turns"]) for body in sent] == [1, 1, 1]
-    assert set(sent[2]["turns"][0]["ahead"]) == {"key", "digest"}
+    assert set(sent[2]["turns"][0]["made_digest"]) == {"key", "digest"}
 
 
 def test_a_path_that_the_user_may_not_use_is_named_and_another_is_asked_for(

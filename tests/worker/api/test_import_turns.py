@@ -121,10 +121,10 @@ def test_the_command_makes_the_digest_that_the_worker_would_make(served: Machine
         session.prompt(f"<task-notification>\nA {name} ended.\n</task-notification>").runs("ls", "tax.py").says("Seen.")
     turns = turns_of(session.prompt("and the tax?").says("It is 19 %."), tmp_path)
     digests = SessionDigests(Config(), LATER)
-    ahead: list[Json] = [{**turn.as_rows(), "ahead": digests.digest(turn.arrivals())} for turn in turns]
-    for turn in ahead:
-        turn["ahead"]["digest"]["log"] = "made by the command"
-    served.post("/api/import", {"turns": ahead})
+    digested: list[Json] = [{**turn.as_rows(), "made_digest": digests.digest(turn.arrivals())} for turn in turns]
+    for turn in digested:
+        turn["made_digest"]["digest"]["log"] = "made by the command"
+    served.post("/api/import", {"turns": digested})
     logs = query(served.home.memory_db, "select log from prompts where session = 'i-ahead' and reply <> ''")
     assert logs == [("made by the command",)] * 4
 
@@ -134,7 +134,7 @@ def test_a_digest_of_another_turn_is_not_taken(served: Machine, tmp_path: Path) 
     made = SessionDigests(Config(), LATER).digest(turn.arrivals())
     assert made is not None
     wrong = {**made, "key": "0" * 32, "digest": {"drafts": []}}
-    assert served.post("/api/import", {"turns": [{**turn.as_rows(), "ahead": wrong}]})["memories"] == 1
+    assert served.post("/api/import", {"turns": [{**turn.as_rows(), "made_digest": wrong}]})["memories"] == 1
 
 
 def test_private_spans_and_secrets_are_gone_before_anything_is_kept(served: Machine, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ class PartReader:
         the rules, whoever is faster."""
         arrivals = turn.arrivals()
         if self._read > self._taken:
-            return {**turn.as_rows(arrivals), "ahead": digests.digest(arrivals)}
+            return {**turn.as_rows(arrivals), "made_digest": digests.digest(arrivals)}
         digests.follow(arrivals)
         return turn.as_rows(arrivals)
 

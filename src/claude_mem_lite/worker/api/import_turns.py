@@ -89,7 +89,7 @@ class PastTurn(Body):
     session: str
     name: str
     events: list[PastEvent | PastRow]
-    ahead: PastDigest | None = None
+    made_digest: PastDigest | None = None
 
 
 class Import(Body):
@@ -136,8 +136,8 @@ def take_in(given: Import, services: Running) -> ImportedTurns:
 
 def _store(services: Services, given: Import, arrivals: Sequence[Arrival]) -> None:
     """Store events with their digests, and wait until the inbox is idle."""
-    with services.known_turns.with_digests(
-        {turn.ahead.key: turn.ahead.digest for turn in given.turns if turn.ahead is not None}
+    with services.turn_notes.with_digests(
+        {turn.made_digest.key: turn.made_digest.digest for turn in given.turns if turn.made_digest is not None}
     ):
         added = services.writes.execute_queue_write(lambda queue: queue.add(arrivals, services.clock().timestamp()))
         _wait_until_idle(services)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _MAX_TURNS = 100
 
 
-class KnownTurns:
+class TurnNotes:
     """Digests that came with turns, by the content of the turns, and the last turns without a failed command."""
 
     def __init__(self) -> None:
