@@ -248,6 +248,15 @@ def test_lines_without_a_single_value_cost_no_query(store: Store) -> None:
     assert asked.made == []
 
 
+@pytest.mark.parametrize(("before", "kept"), [("", False), ("Some words. " * 200, True)], ids=["at once", "far behind"])
+def test_a_value_is_searched_in_the_first_characters_of_a_line(store: Store, before: str, kept: bool) -> None:
+    line = replace(noted(note(store, OWNER, NOW - 3 * DAY)), wording=before + OWNER)
+    note(store, OTHER, NOW - 2 * DAY)
+    selected = selection(line)
+    leave_out_contested(store.connect(), REQUEST, [selected])
+    assert (selected.selected == [line]) is kept
+
+
 def test_of_many_similar_statements_some_are_compared(store: Store) -> None:
     line = noted(note(store, "The timeout of `load_carts` is 5000 seconds.", NOW - 90 * DAY))
     for number in range(60):

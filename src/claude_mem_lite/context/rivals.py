@@ -31,6 +31,8 @@ _FRAME = lazy(r"^- (?:\[[^\]\n]*\] )?(?:[A-Z][a-z ]+: )?|(?: \([^()\n]*\))?(?: \
 _MAX_DOCUMENTS = 20
 _MAX_SOURCES = 3
 _MAX_READ = 12_000
+_MAX_LINE_LENGTH = 2000
+"""Characters of a line in which a value is searched; lines of a start context are far shorter."""
 _MAX_COMPARED = 50
 """Statements that a line is searched in, and statements that its value is compared with."""
 _MANY_AT_A_TIME: tuple[Kind, ...] = ("rule", "convention", "anti_pattern", "gotcha", "correction", "preference")
@@ -100,8 +102,8 @@ class _Rivals:
         for value in own.assertion.values():
             if value.text in item.line.lower() and (found := self._rivals_of(own, value)):
                 rivals, agreeing = found
-                holding = [one for one in rivals if not self._is_outdated(one, [own, *agreeing, *rivals])]
-                left = tuple(one.assertion for one in holding)
+                quotes = [own, *agreeing, *rivals]
+                left = tuple(rival.assertion for rival in rivals if not self._is_outdated(rival, quotes))
                 return _ContestedLine(selection, item, own.assertion, left, self._is_outdated(own, rivals))
         return None
 
@@ -109,6 +111,7 @@ class _Rivals:
         """Return the statement of a line in full: a line leaves out words of its source."""
         if self._request.deadline.is_past() or not (item.memory or not _is_work(text)):
             return None
+        text = text[:_MAX_LINE_LENGTH]
         values, shown = values_in(text), item.line.lower()
         terms = [term for term in terms_in(text) if term.text in shown] if values else []
         is_named = any(term.is_code for term in terms) or not item.memory
@@ -136,18 +139,18 @@ class _Rivals:
         """Return the valid statements with another value, and the repetitions of the value; None without a rival, and
         after the deadline."""
         rivals, agreeing = [], []
-        for one in islice(self._alike(own, value), _MAX_COMPARED):
+        for quote in islice(self._alike(own, value), _MAX_COMPARED):
             if self._request.deadline.is_past():
                 return None
-            if one.assertion.value_in(own.assertion) == value and (other := own.assertion.value_in(one.assertion)):
-                rivals.append(replace(one, value=other.text))
-            elif one.assertion.repeats(own.assertion):
-                agreeing.append(one)
+            if quote.assertion.value_in(own.assertion) == value and (other := own.assertion.value_in(quote.assertion)):
+                rivals.append(replace(quote, value=other.text))
+            elif quote.assertion.repeats(own.assertion):
+                agreeing.append(quote)
         is_of_user = isinstance(own.document, Memory) and own.is_users
-        rivals = [one for one in rivals if _may_differ(one, own, value) and (not is_of_user or _is_typed(one))]
+        rivals = [rival for rival in rivals if _may_differ(rival, own, value) and (not is_of_user or _is_typed(rival))]
         holding = self._holding([*rivals, *agreeing], own) if rivals else ()
-        rivals = [one for one in rivals if one.document.id in holding]
-        return (rivals, [one for one in agreeing if one.document.id in holding]) if rivals else None
+        rivals = [rival for rival in rivals if rival.document.id in holding]
+        return (rivals, [quote for quote in agreeing if quote.document.id in holding]) if rivals else None
 
     def _alike(self, own: _Quote, value: Term) -> Iterator[_Quote]:
         """Yield statements on the same code with the same words, whatever their value: memories, then turns, the
@@ -159,7 +162,8 @@ class _Rivals:
         phrases = list(map(_phrase, names))
         ends = [name.rpartition("/")[2] for name in names]
         seqs = fts.stating(self._db, words, phrases, REPLACEABLE_KINDS, self._project, _MAX_DOCUMENTS)
-        for memory in sorted(memories.by_seq(self._db, seqs).values(), key=lambda one: one.last_seen_at, reverse=True):
+        found = memories.by_seq(self._db, seqs).values()
+        for memory in sorted(found, key=lambda memory: memory.last_seen_at, reverse=True):
             if memory.status == "active":
                 yield from _quotes_in(memory, ends)
         for turn in passages.stating(self._db, words, phrases, self._project, _MAX_DOCUMENTS):
@@ -170,12 +174,17 @@ class _Rivals:
         documents from outside."""
         documents = {quote.document.id: quote.document for quote in quotes}.values()
         is_own_outside = _is_outside(own.document)
-        stored = [one for one in documents if isinstance(one, Memory) and (is_own_outside or not _is_outside(one))]
-        stored = [one for one in stored if is_stated(one) or not self._request.is_unmerged(one.branch, one.created_at)]
+        stored = [
+            memory
+            for memory in documents
+            if isinstance(memory, Memory)
+            and (is_own_outside or not _is_outside(memory))
+            and (is_stated(memory) or not self._request.is_unmerged(memory.branch, memory.created_at))
+        ]
         verdicts = self._request.checkout.freshness(stored) if stored else {}
-        turns = [one for one in documents if isinstance(one, Passage)]
+        turns = [turn for turn in documents if isinstance(turn, Passage)]
         elsewhere = not_here(self._db, self._request, {turn.session for turn in turns})
-        ids = [one.id for one in stored if not why_not(one, verdicts)]
+        ids = [memory.id for memory in stored if not why_not(memory, verdicts)]
         return {*ids, *(turn.id for turn in turns if turn.session not in elsewhere)}
 
     def _is_outdated(self, quote: _Quote, others: Sequence[_Quote]) -> bool:
@@ -195,9 +204,9 @@ class _Rivals:
         return self._known_statements[key]
 
 
-def _may_differ(one: _Quote, other: _Quote, value: Term) -> bool:
+def _may_differ(rival: _Quote, own: _Quote, value: Term) -> bool:
     """Return whether two documents may have two values of the same: rules hold beside each other."""
-    kinds = {each.document.kind for each in (one, other) if isinstance(each.document, Memory)}
+    kinds = {quote.document.kind for quote in (rival, own) if isinstance(quote.document, Memory)}
     return value.is_number or kinds.isdisjoint(_MANY_AT_A_TIME)
 
 
@@ -216,7 +225,7 @@ def _is_outside(document: Memory | Passage) -> bool:
 
 def _values(assertions: Sequence[Assertion], own: Assertion) -> set[str]:
     """Return the values that exclude the value of a statement."""
-    return {value.text for one in assertions if (value := own.value_in(one))}
+    return {value.text for assertion in assertions if (value := own.value_in(assertion))}
 
 
 def _quotes_in(document: Memory | Passage, names: Collection[str]) -> Iterator[_Quote]:
