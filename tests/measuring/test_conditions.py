@@ -99,6 +99,13 @@ def test_the_naive_injector_misses_the_bars(outcomes: list[Outcome]) -> None:
     assert "start context, superseded: wrong" in missed
 
 
+def test_the_bars_ask_for_two_hundred_cases_and_nine_tenths_right() -> None:
+    made = [Outcome("shop", condition, CASE, "") for condition in CONDITIONS]
+    floors = {figure.name: figure.floor for figure in all_figures(made)}
+    judged = ("absent: cases", "adjacent: cases", "superseded: cases", "all: present, right")
+    assert [floors[name] for name in judged] == [200, 200, 200, 0.9]
+
+
 @pytest.mark.parametrize(
     ("condition", "given", "expected"),
     [
