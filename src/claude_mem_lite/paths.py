@@ -193,6 +193,11 @@ class Home:
         return self.root / "installs"
 
     @property
+    def imported(self) -> Path:
+        """Transcripts that imports have read, for `install`."""
+        return self.root / "imported"
+
+    @property
     def evaluation(self) -> Path:
         """Last report of `eval`, for the page."""
         return self.root / "evaluation.json"

@@ -29,8 +29,8 @@ _OPENING = """# The first run
 What `claude-mem-lite install` shows and asks. This page is recorded from the program on made-up homes, and a test
 compares both. All questions come first: until you have answered the last one nothing is changed, and Ctrl-C, a closed
 terminal or a killed program leaves everything as it was. After that, every file is replaced as a whole, and running
-the command again completes what was cut off. Run it again at any time to change an answer: your present settings are
-the defaults.
+the command again completes what was cut off: of the earlier sessions it offers those that are not stored yet, or have
+changed since they were imported. Run it again at any time to change an answer: your present settings are the defaults.
 
 | question | answer ahead | with `--yes`, or without a terminal |
 |---|---|---|
@@ -67,7 +67,7 @@ def page() -> str:
 def _recordings() -> Iterator[tuple[str, str]]:
     with _user(_PROMPTS) as user:
         yield "With earlier sessions", _record(user, (_IMPORT, ""), (_TOOLS, "y"), (_MODEL, ""), (_LAST, ""))
-        asked = ("Import them? [y/N]: ", ""), (_MODEL, "anthropic"), ("later): ", "made-up-key"), (_LAST, "")
+        asked = (_MODEL, "anthropic"), ("later): ", "made-up-key"), (_LAST, "")
         yield "Again, to choose a model", _record(user, *asked)
     with _user() as user:
         yield "Without earlier sessions", _record(user, (_TOOLS, ""), (_MODEL, ""), (_LAST, ""))

@@ -57,6 +57,7 @@ _OWN_NAMES = (
     "suspect",
     "open-files.json",
     "evaluation.json",
+    "imported",
 )
 _LOG = r"(?:-wal|-shm|-journal)?"
 _QUARANTINE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")

@@ -202,6 +202,30 @@ def test_an_import_that_is_killed_is_completed_by_the_next_run(
     assert run("worker", "stop") == 0
 
 
+def test_only_new_sessions_are_offered_and_imported_by_the_next_run(user: Path) -> None:
+    assert run("install", "--import") == 0
+    folder = user / ".claude" / "projects" / "-home-dev-shop"
+    session = PastSession("0d5b0f3a-54a4-4b3e-9a37-0d3e0a3a0002").prompt("Always use port 1.").says("Understood.")
+    session.write(folder)
+    with at_terminal("install", "--provider", "rules") as terminal:
+        answer(terminal, ("Import the new one? [Y/n]: ", ""), (TOOLS, ""), (LAST, ""))
+        assert terminal.finish() == 0
+    assert "1 of them is new, or changed since the last import." in terminal.shown
+    assert "Imported 1 turn of 1 session" in terminal.shown
+    assert run("worker", "stop") == 0
+
+
+def test_sessions_that_are_all_imported_are_neither_asked_about_nor_offered(user: Path) -> None:
+    assert run("install", "--import") == 0
+    with at_terminal("install", "--provider", "rules") as terminal:
+        answer(terminal, (TOOLS, ""), (LAST, ""))
+        assert terminal.finish() == 0
+    assert "1 earlier session, all imported." in terminal.shown
+    assert "Import them?" not in terminal.shown
+    assert "import transcripts" not in terminal.shown
+    assert run("worker", "stop") == 0
+
+
 def test_a_typed_key_is_not_shown_and_is_for_the_user_alone(user: Path, home: Home) -> None:
     with at_terminal("install", "--no-import") as terminal:
         answer(terminal, (TOOLS, ""), (MODEL, "anthropic"), ("later): ", KEY), (LAST, ""))
@@ -223,10 +247,9 @@ def test_text_that_is_no_key_is_asked_for_again(user: Path, home: Home) -> None:
 
 def test_a_second_run_has_the_present_answers_as_defaults(user: Path, home: Home) -> None:
     run("install", "--allow-tools", "--provider", "openai", "--model", "gpt-x")
-    home.memory_db.touch()
     before = files_below(user)
     with at_terminal("install") as terminal:
-        answer(terminal, ("Import them? [y/N]: ", ""), ("notes? [openai]: ", ""), ("later): ", ""), (LAST, ""))
+        answer(terminal, (IMPORT, "n"), ("notes? [openai]: ", ""), ("later): ", ""), (LAST, ""))
         assert terminal.finish() == 0
     assert "The memory tools are allowed by" in terminal.shown
     assert "up to date; nothing changes there." in terminal.shown
@@ -259,7 +282,7 @@ def test_a_dry_run_shows_the_import_and_the_model_of_the_options(
     shown = capsys.readouterr().out
     assert f"Would have notes written by openai gpt-x, in {home.config}." in shown
     assert "1 earlier session (under 0.1 MB) found on this machine:" in shown
-    assert "Would import them." in shown
+    assert "Would import 1 session (under 0.1 MB);" in shown
     assert files_below(user) == before
 
 

@@ -58,11 +58,11 @@ def ask(home: Home, target: Target, given: Answers, plan: Plan, allowing: Plan) 
     return answers
 
 
-def left_to_import(target: Target) -> Sequence[str]:
+def left_to_import(home: Home, target: Target) -> Sequence[str]:
     """Return the sentence about sessions that may be imported later."""
-    from claude_mem_lite.cli.setup.past_sessions import agents_with_past, environment_of  # here: loads every importer
+    from claude_mem_lite.cli.setup.past_sessions import past_sessions  # here: loads every importer
 
-    agents = ", ".join(agents_with_past(environment_of(target)))
+    agents = ", ".join(past_sessions(home, target).agents)
     return [f"`claude-mem-lite import transcripts` imports your earlier sessions ({agents})."] if agents else []
 
 
@@ -91,17 +91,19 @@ def _changes(home: Home, target: Target, plan: Plan) -> Sequence[str]:
 
 
 def _ask_import(home: Home, target: Target) -> bool:
-    """Ask about the import; yes is the default as long as nothing is stored."""
-    from claude_mem_lite.cli.setup.past_sessions import print_past  # here: as above
+    """Ask about the import of sessions that are not stored; without any, print that."""
+    from claude_mem_lite.cli.setup.past_sessions import past_sessions  # here: as above
 
     click.echo()
-    if not print_past(target):
+    past = past_sessions(home, target)
+    past.print_counts()
+    if not past.new:
         return False
     click.echo(
         "Importing them is free: rules read them on this machine, and nothing is sent. Nothing is imported twice, and\n"
         "you can stop the import at any time."
     )
-    return ask_yes_or_no("Import them?", default=not home.memory_db.exists())
+    return ask_yes_or_no(f"Import {past.spoken_new}?", default=True)
 
 
 def _model_facts(home: Home, environment: Mapping[str, str]) -> ModelFacts:

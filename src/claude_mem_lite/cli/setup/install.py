@@ -249,15 +249,17 @@ def _print_dry_run(home: Home, target: Target, plan: Plan, given: Answers) -> No
     if given.model is not None:
         click.echo(f"Would have notes written by {given.model.spoken}, in {home.config}.")
     if given.import_past:
-        _print_import(target)
+        _print_import(home, target)
     _print_plugin(target)
 
 
-def _print_import(target: Target) -> None:
-    from claude_mem_lite.cli.setup.past_sessions import print_past  # here: as above
+def _print_import(home: Home, target: Target) -> None:
+    from claude_mem_lite.cli.setup.past_sessions import past_sessions  # here: as above
 
-    if print_past(target):
-        click.echo("Would import them.")
+    past = past_sessions(home, target, asks_worker=False)
+    past.print_counts()
+    if past.new:
+        click.echo(f"Would import {past.amount}; turns that are stored already are not imported twice.")
 
 
 def _print_planned(home: Home, plan: Plan) -> None:
@@ -306,5 +308,5 @@ def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> Non
         click.echo(AGENT_TEXTS[agent].first)
     click.echo(f"Next: start {AGENT_TEXTS[agent].program} as usual, work, then run `claude-mem-lite status`.")
     click.echo(f"`claude-mem-lite doctor` checks that everything works; to change an answer, {again}.")
-    for sentence in () if answers.import_past else first_run.left_to_import(target):
+    for sentence in () if answers.import_past else first_run.left_to_import(home, target):
         click.echo(sentence)

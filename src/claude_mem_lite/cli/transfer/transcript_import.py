@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from claude_mem_lite.cli.options import chosen_home
 from claude_mem_lite.cli.output import Advance
+from claude_mem_lite.cli.transfer.import_note import ImportNote, state_of_files
 from claude_mem_lite.cli.transfer.read_ahead import read_ahead
 from claude_mem_lite.cli.transfer.send_with_retry import Sending
 from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport
@@ -37,6 +38,8 @@ class TranscriptPart:
     """Turns for one request; with `reader`, the end of a transcript."""
 
     transcript: Transcript
+    files: tuple[int, int]
+    """Size and time of the files before they were read: whatever comes later is new."""
     done_bytes: int
     turns: Sequence[TranscriptTurn] = ()
     rows: Mapping[str, JsonObject] = field(default_factory=dict)
@@ -59,14 +62,14 @@ class PartReader:
         """Yield the turns of each transcript, then its end."""
         done_bytes = 0
         for transcript in found:
-            reader = open_reader(transcript, now)
+            files, reader = state_of_files(transcript), open_reader(transcript, now)
             digests = SessionDigests(self._config, now)
             for turns in batches(map(self._folders.relocate, reader)):
                 rows = {turn.name: self._rows(turn, digests) for turn in turns} if self._expects_new else {}
                 self._read += 1
-                yield TranscriptPart(transcript, done_bytes + reader.bytes_read, turns, rows)
+                yield TranscriptPart(transcript, files, done_bytes + reader.bytes_read, turns, rows)
             done_bytes += transcript.size_bytes
-            yield TranscriptPart(transcript, done_bytes, reader=reader)
+            yield TranscriptPart(transcript, files, done_bytes, reader=reader)
 
     def note_taken(self) -> None:
         """Note that a part with turns is under way to the worker."""
@@ -95,6 +98,7 @@ class TranscriptImport:
         self._also_paused = also_paused
         self._report = report
         self._advance = advance
+        self._note = ImportNote(chosen_home())
 
     def run(self, found: Sequence[Transcript]) -> None:
         """Import all sessions: while the worker processes one batch, a thread reads the next ones."""
@@ -108,6 +112,7 @@ class TranscriptImport:
                 self._advance(part.done_bytes)
                 if part.reader is not None:
                     self._note_end(part.transcript, part.reader, before)
+                    self._note_read(part, part.reader, before)
                     before = replace(self._report)
 
     def _send(self, part: TranscriptPart) -> None:
@@ -125,6 +130,7 @@ class TranscriptImport:
         self._reader.note_new(has_new=bool(wanted))
         if wanted:
             rows = [part.rows.get(turn.name) or turn.as_rows() for turn in wanted]
+            self._note.add(part.transcript, part.files, "begun")
             done = self._sending.ask(lambda client: client.import_turns(rows))
             self._report.sessions |= {turn.session for turn in wanted}
             self._report.turns += done.turns
@@ -138,6 +144,15 @@ class TranscriptImport:
         self._report.problems += reader.problems
         if not any(problem.what == "file" for problem in reader.problems):
             self._note_file(transcript, before)
+
+    def _note_read(self, part: TranscriptPart, reader: Reader, before: TranscriptReport) -> None:
+        """Note a transcript in the home that has nothing more to import."""
+        after = self._report
+        is_whole = not any(problem.what == "file" for problem in reader.problems)
+        if is_whole and not reader.still_open and after.waiting == before.waiting:
+            left_out = after.excluded + after.excluded_then + after.off
+            was_left_out = before.excluded + before.excluded_then + before.off
+            self._note.add(part.transcript, part.files, "left out" if left_out > was_left_out else "read")
 
     def _note_file(self, transcript: Transcript, before: TranscriptReport) -> None:
         """Count the file, and note the reason if no turn of the file was new."""
