@@ -106,9 +106,13 @@ def install(home: Home, where: ExtraPaths) -> Iterator[str]:
             word = "Updated" if change.state == "other" else "Registered"
             yield f"{word} the MCP server {mcp_registration.SERVER_NAME} in {location.describe()}."
     skill = skill_file_state(where.skill, note.skill_sha256)
-    folders = add_skill(where.skill, note.skill_sha256)
+    folders = settings_files.missing_folders(where.skill.parent) if skill == "absent" else ()
+    if folders and not note.folders:
+        note = replace(note, folders=folders)
+        _save(home, where, note)  # first: as above
+    add_skill(where.skill, note.skill_sha256)
     written = note.skill_sha256 if skill == "changed" else install_record.sha256(skill_content())
-    note = replace(note, folders=note.folders or folders, skill_sha256=written)
+    note = replace(note, skill_sha256=written)
     if note != (known or _Note()):
         _save(home, where, note)
     if skill in ("absent", "other"):
@@ -192,6 +196,7 @@ def _unregister(where: ExtraPaths, known: _Note) -> Iterator[str]:
     if not where.has_server:
         return
     location = where.server
+    settings_files.remove_unfinished(settings_files.real_path(location.path))
     change = _apply(lambda: mcp_registration.plan_removing(location, known.existing_depth))
     if change.after is not None:
         if known.file and mcp_registration.is_empty(change.after):
@@ -282,14 +287,13 @@ def skill_file_state(path: Path, written_sha256: str) -> SkillState:
     return "other" if install_record.sha256(present) == written_sha256 else "changed"
 
 
-def add_skill(path: Path, written_sha256: str) -> tuple[Path, ...]:
-    """Write the skill, unless the user has a skill of their own there; return the folders made."""
+def add_skill(path: Path, written_sha256: str) -> None:
+    """Write the skill, unless the user has a skill of their own there."""
     before = settings_files.read(path)
     if skill_file_state(path, written_sha256) not in ("absent", "other"):
-        return ()
-    folders = settings_files.make_folders(path.parent)
+        return
+    settings_files.make_folders(path.parent)
     settings_files.replace(path if before is None else settings_files.real_path(path), before, skill_content())
-    return folders
 
 
 def remove_skill(path: Path, folders: Sequence[Path], written_sha256: str) -> SkillState:
@@ -297,6 +301,7 @@ def remove_skill(path: Path, folders: Sequence[Path], written_sha256: str) -> Sk
     before = skill_file_state(path, written_sha256)
     if before in ("current", "other"):
         settings_files.delete(path)
+    settings_files.remove_unfinished(path)
     if before != "changed":  # also if already gone: an interrupted uninstall may have left them
         settings_files.remove_empty(folders or ([path.parent] if before != "absent" else []))
     return before

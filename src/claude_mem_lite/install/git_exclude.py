@@ -25,18 +25,18 @@ def add(home: Home, root: Path, name: str) -> None:
     before = settings_files.read(path)
     former = before or b""
     after = former + (b"\n" if former and not former.endswith(b"\n") else b"") + f"/{name}\n".encode()
-    folders = settings_files.make_folders(path.parent)
     note = {
         "path": str(path),
         "line": f"/{name}",
         "existed": before is not None,
-        "made_folder": bool(folders),
+        "made_folder": not path.parent.exists(),
         "before_sha256": install_record.sha256(former),
         "ended_in_line": not former or former.endswith(b"\n"),
     }
     home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = _note_path(home, root, name)
     settings_files.replace(kept, settings_files.read(kept), json.dumps(note, indent=2).encode() + b"\n")
+    settings_files.make_folders(path.parent)
     settings_files.replace(path, before, after)
 
 

@@ -92,14 +92,14 @@ def _base(home: Home, path: Path, known: Record | None, now: bytes | None) -> _B
 
 
 def _put_on(home: Home, record: Record, base: _Base, now: bytes | None, after: bytes) -> None:
-    made = base.folders_made or settings_files.make_folders(record.settings.parent)
-    settings_files.make_folders(record.settings.parent)
+    made = base.folders_made or settings_files.missing_folders(record.settings.parent)
     backup = None if base.content is None else f"{install_record.key(record.settings)}{_SUFFIX}-backup"
     home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
     if backup is not None and base.content is not None:
         _keep(home.installs / backup, base.content)
     kept = Record(record.settings, record.written_sha256, backup, made, record.additions, record.agent)
     _keep(_record_path(home, record.settings), json.dumps(install_record.to_json(kept), indent=2).encode() + b"\n")
+    settings_files.make_folders(record.settings.parent)
     if after != now:
         settings_files.replace(record.settings, now, after)
 

@@ -142,11 +142,13 @@ def apply_install(home: Home, plan: Plan) -> None:
     """Save the former bytes and the record, then write the settings."""
     if plan.record is None:
         return
-    folders = settings_files.make_folders(plan.path.parent)
+    known = install_record.load(home, plan.path)
+    folders = (known.folders_made if known else ()) or settings_files.missing_folders(plan.path.parent)
     record = replace(plan.record, folders_made=plan.record.folders_made or folders)
-    if plan.before is not None and not (plan.had_ours and install_record.load(home, plan.path)):
+    if plan.before is not None and not (plan.had_ours and known):
         record = replace(record, backup=install_record.keep_backup(home, plan.path, plan.before))
     install_record.save(home, record)
+    settings_files.make_folders(plan.path.parent)
     settings_files.replace(plan.path, plan.before, plan.after)
 
 
@@ -170,6 +172,7 @@ def uninstall(home: Home, path: Path) -> Outcome:
     """Remove our hooks from one settings file."""
     plan = plan_uninstall(home, path)
     known = plan.known
+    settings_files.remove_unfinished(plan.path)
     if plan.outcome == "removed":
         settings_files.delete(plan.path)
     elif plan.outcome != "nothing" and plan.after is not None:

@@ -82,7 +82,7 @@ def replace(path: Path, before: bytes | None, after: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         check_writable(path)
-        _remove_unfinished(path)
+        remove_unfinished(path)
         _write(temporary, after, like=path)
         if read(path) != before:
             raise SettingsChanged(f"{path} was changed by another program just now", "run this again")
@@ -103,15 +103,19 @@ def delete(path: Path) -> None:
         raise SettingsError(f"{path} cannot be removed ({error.strerror})", "remove it by hand") from error
 
 
-def make_folders(folder: Path) -> tuple[Path, ...]:
-    """Create a folder and its missing parents; return the created folders, outermost first."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+def missing_folders(folder: Path) -> tuple[Path, ...]:
+    """Return a folder and its parents as far as they are missing, outermost first: noted before they are made, so that
+    whoever is killed in between has the note to take them back."""
+    return tuple(reversed([each for each in (folder, *folder.parents) if not each.exists()]))
+
+
+def make_folders(folder: Path) -> None:
+    """Create a folder and its missing parents."""
     try:
-        for each in reversed(missing):
+        for each in missing_folders(folder):
             each.mkdir(mode=_NEW_FOLDER_MODE, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"{folder} cannot be made ({error.strerror})", "nothing was changed") from error
-    return tuple(reversed(missing))
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
@@ -134,13 +138,14 @@ def check_writable(path: Path) -> None:
         raise SettingsError(f"{folder} cannot be written", "make it writable, then run this again")
 
 
-def _remove_unfinished(path: Path) -> None:
+def remove_unfinished(path: Path) -> None:
     """Remove what programs that were killed while they wrote this file have left beside it."""
     begin = f".{path.name}."
-    for name in os.listdir(path.parent):
-        unfinished = _UNFINISHED.fullmatch(name.removeprefix(begin)) if name.startswith(begin) else None
-        if unfinished and not _is_running(int(unfinished[1])):
-            path.with_name(name).unlink(missing_ok=True)
+    with suppress(OSError):  # what cannot be removed does no harm
+        for name in os.listdir(path.parent):
+            unfinished = _UNFINISHED.fullmatch(name.removeprefix(begin)) if name.startswith(begin) else None
+            if unfinished and not _is_running(int(unfinished[1])):
+                path.with_name(name).unlink(missing_ok=True)
 
 
 def _is_running(pid: int) -> bool:

@@ -52,6 +52,10 @@ def files_below(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def folders_below(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_dir()}
+
+
 def answer(terminal: Terminal, *answers: tuple[str, str]) -> None:
     """Type each answer at its question."""
     place = 0
@@ -143,14 +147,16 @@ def test_what_is_killed_between_changes_leaves_whole_files_and_can_be_run_again(
     assert settings.read_text() == '{"model": "opus"}\n'
 
 
-# Kills itself right before a file is put into its place for the nth time.
+# Kills itself right before it makes a folder, or puts a file into its place, for the nth time.
 KILLED = """
 import os, signal, sys
 left = int(sys.argv.pop(1))
 def count(event, arguments):
     global left
-    left -= event == "os.rename"
-    if event == "os.rename" and left == 0:
+    if event not in ("os.rename", "os.mkdir"):
+        return
+    left -= 1
+    if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(count)
 from claude_mem_lite.cli.entry import run
@@ -158,11 +164,14 @@ run()
 """
 
 
-def test_a_kill_before_any_file_is_replaced_leaves_old_files_or_new_ones(user: Path, home: Home) -> None:
+@pytest.mark.parametrize("is_completed", [True, False])
+def test_a_kill_before_any_file_is_replaced_leaves_old_files_or_new_ones(
+    user: Path, home: Home, is_completed: bool
+) -> None:
     settings, server = user / ".claude" / "settings.json", user / ".claude.json"
     new = {"model": "opus", "permissions": {"allow": list(RULES)}, **hook_settings(home)}
     options = ["install", "--allow-tools", "--provider", "anthropic", "--key-stdin"]
-    before = files_below(user)
+    before, folders = files_below(user), folders_below(user)
     for number in count(1):
         ran = subprocess.run([sys.executable, "-c", KILLED, str(number), *options], input=KEY, text=True, check=False)
         assert json.loads(settings.read_text()) in ({"model": "opus"}, new)
@@ -172,12 +181,14 @@ def test_a_kill_before_any_file_is_replaced_leaves_old_files_or_new_ones(user: P
         if ran.returncode == 0:
             break
         assert ran.returncode == -signal.SIGKILL
-        subprocess.run([COMMAND, *options], input=KEY, text=True, check=True)
-        assert json.loads(settings.read_text()) == new
-        assert tomllib.loads(home.config.read_text()) == {"provider": "anthropic"}
+        if is_completed:
+            subprocess.run([COMMAND, *options], input=KEY, text=True, check=True)
+            assert json.loads(settings.read_text()) == new
+            assert tomllib.loads(home.config.read_text()) == {"provider": "anthropic"}
         assert run("uninstall") == 0
-        shutil.rmtree(home.root)
-        assert files_below(user) == before, f"killed before the {number}th file, then installed and uninstalled"
+        shutil.rmtree(home.root, ignore_errors=True)
+        assert files_below(user) == before, f"killed before the {number}th file or folder, then uninstalled"
+        assert folders_below(user) == folders, f"killed before the {number}th file or folder, then uninstalled"
     assert number > 5
 
 
