@@ -164,6 +164,12 @@ def test_options_choose_a_model_without_a_terminal(home: Home) -> None:
     assert present_choice(home) == ModelChoice()
 
 
+@pytest.mark.parametrize("address", [(), ("--base-url", "http://localhost:1234/v1")])
+def test_the_option_takes_local_as_the_question_does(home: Home, address: tuple[str, ...]) -> None:
+    assert run("install", "--provider", "local", "--model", LOCAL.model, *address) == 0
+    assert present_choice(home) == ModelChoice("openai", LOCAL.model, address[-1] if address else LOCAL.base_url)
+
+
 def test_a_key_comes_by_the_input_and_not_by_an_argument(home: Home) -> None:
     line = [str(COMMAND), "install", "--provider", "anthropic", "--key-stdin"]
     ran = subprocess.run(line, input=f"{KEY}\n", text=True, capture_output=True, check=True)
@@ -182,6 +188,9 @@ def test_a_key_comes_by_the_input_and_not_by_an_argument(home: Home) -> None:
         ["--provider", "claude-cli", "--key-stdin"],
         ["--provider", "openai", "--model", "x", "--base-url", "localhost"],
         ["--provider", "olama"],
+        ["--provider", "local"],
+        ["--provider", "local", "--model", "x", "--key-stdin"],
+        ["--provider", "local", "--model", "x", "--base-url", "https://api.openai.com/v1"],
     ],
 )
 def test_options_that_make_no_sense_together_change_nothing(options: list[str], home: Home) -> None:

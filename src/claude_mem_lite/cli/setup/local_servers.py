@@ -43,6 +43,11 @@ def usual_ports(environment: Mapping[str, str]) -> tuple[ServerPort, ...]:
     return (ServerPort("Ollama", chosen), *USUAL_PORTS[1:]) if chosen else USUAL_PORTS
 
 
+def usual_address(environment: Mapping[str, str]) -> str:
+    """Return the address of Ollama on this machine."""
+    return _address(usual_ports(environment)[0].port)
+
+
 def find_servers(ports: Sequence[ServerPort], timeout_s: float = TIMEOUT_S) -> tuple[LocalServer, ...]:
     """Return the servers that answer with at least one model."""
     return tuple(_servers(ports, timeout_s))
@@ -66,7 +71,11 @@ def _port_of(host: str) -> int:
 def _servers(ports: Sequence[ServerPort], timeout_s: float) -> Iterator[LocalServer]:
     for each in ports:
         if models := _models(each.port, timeout_s):
-            yield LocalServer(each.kind, f"http://{_LOOPBACK}:{each.port}/v1", models)
+            yield LocalServer(each.kind, _address(each.port), models)
+
+
+def _address(port: int) -> str:
+    return f"http://{_LOOPBACK}:{port}/v1"
 
 
 def _models(port: int, timeout_s: float) -> tuple[str, ...]:

@@ -9,13 +9,12 @@ import click
 from claude_mem_lite.cli.options import OneOf
 from claude_mem_lite.cli.output import plain
 from claude_mem_lite.cli.setup.local_servers import USUAL_PORTS, LocalServer, is_local
-from claude_mem_lite.cli.setup.model_settings import RULES, ModelChoice, is_key, key_source
+from claude_mem_lite.cli.setup.model_settings import LOCAL, RULES, ModelChoice, is_key, key_source
 from claude_mem_lite.config import DEFAULT_MODELS
 from claude_mem_lite.paths import Home
 from claude_mem_lite.values import frozen
 
-_LOCAL = "local"
-_ANSWERS = (RULES, "claude-cli", "anthropic", "openai", _LOCAL)
+_ANSWERS = (RULES, "claude-cli", "anthropic", "openai", LOCAL)
 _MAX_MODELS_SHOWN = 5
 
 
@@ -36,11 +35,11 @@ def ask_model(home: Home, facts: ModelFacts, environment: Mapping[str, str]) -> 
     default = _answer_of(facts.present)
     while True:
         answer = str(click.prompt("Who writes the notes?", type=OneOf(_ANSWERS), default=default, show_choices=False))
-        if answer != _LOCAL:
+        if answer != LOCAL:
             break
         if facts.servers:
             return _unless_present(_local_choice(facts), facts.present)
-        if default == _LOCAL:
+        if default == LOCAL:
             click.echo("No local server answers now; the present setting stays.")
             return None
         click.echo("No local server answers. Start one, or choose another answer.")
@@ -57,7 +56,7 @@ def _unless_present(choice: ModelChoice, present: ModelChoice) -> ModelChoice | 
 
 
 def _answer_of(choice: ModelChoice) -> str:
-    return _LOCAL if choice.provider == "openai" and is_local(choice.base_url) else choice.provider
+    return LOCAL if choice.provider == "openai" and is_local(choice.base_url) else choice.provider
 
 
 def _explanation(facts: ModelFacts, environment: Mapping[str, str]) -> Sequence[str]:

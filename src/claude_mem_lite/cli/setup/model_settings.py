@@ -11,6 +11,8 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.values import frozen
 
 RULES = "rules"
+LOCAL = "local"
+"""Answer and option for a server on this machine, which is written as provider `openai` with an address."""
 KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 _MAX_KEY_LENGTH = 4_096
 
