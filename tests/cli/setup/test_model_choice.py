@@ -164,6 +164,16 @@ def test_options_choose_a_model_without_a_terminal(home: Home) -> None:
     assert present_choice(home) == ModelChoice()
 
 
+def test_a_choice_names_the_settings_that_it_removes(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("install", "--provider", "openai", "--model", LOCAL.model, "--base-url", LOCAL.base_url) == 0
+    removed = f'model = "{LOCAL.model}", base_url = "{LOCAL.base_url}".'
+    assert "from it: " not in capsys.readouterr().out
+    assert run("install", "--provider", "rules", "--dry-run") == 0
+    assert f"Would remove from it: {removed}" in capsys.readouterr().out
+    assert run("install", "--provider", "rules") == 0
+    assert f"Removed from it: {removed}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("address", [(), ("--base-url", "http://localhost:1234/v1")])
 def test_the_option_takes_local_as_the_question_does(home: Home, address: tuple[str, ...]) -> None:
     assert run("install", "--provider", "local", "--model", LOCAL.model, *address) == 0

@@ -12,11 +12,11 @@ import click
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.options import OneOf, chosen_home, yes_option
-from claude_mem_lite.cli.output import print_json
+from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.setup import first_run
 from claude_mem_lite.cli.setup.first_run import Answers
 from claude_mem_lite.cli.setup.model_options import chosen_model, model_options
-from claude_mem_lite.cli.setup.model_settings import ModelChoice, key_source, needs_key, write_choice
+from claude_mem_lite.cli.setup.model_settings import ModelChoice, dropped_settings, key_source, needs_key, write_choice
 from claude_mem_lite.cli.setup.permission_question import check_allow_option, print_decision, print_rules
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.errors import SettingsChanged, SettingsError
@@ -186,8 +186,11 @@ def _install_hooks(home: Home, target: Target, planned: Callable[[], Plan]) -> P
 
 
 def _write_model(home: Home, choice: ModelChoice) -> None:
+    dropped = dropped_settings(home, choice)
     changed = write_choice(home, choice)
     click.echo(f"Notes are written by {choice.spoken}, {'now' if changed else 'already'} in {home.config}.")
+    if dropped:
+        click.echo(f"Removed from it: {plain(', '.join(dropped))}.")
     if choice.key:
         click.echo(f"The key is in {home.api_key}, readable by you alone.")
     elif needs_key(choice) and not key_source(home, choice.provider, os.environ):
@@ -248,6 +251,8 @@ def _print_dry_run(home: Home, target: Target, plan: Plan, given: Answers) -> No
         click.echo(sentence)
     if given.model is not None:
         click.echo(f"Would have notes written by {given.model.spoken}, in {home.config}.")
+        if dropped := dropped_settings(home, given.model):
+            click.echo(f"Would remove from it: {plain(', '.join(dropped))}.")
     if given.import_past:
         _print_import(home, target)
     _print_plugin(target)

@@ -38,6 +38,13 @@ def present_choice(home: Home) -> ModelChoice:
     return ModelChoice(config.provider, config.model, config.base_url)
 
 
+def dropped_settings(home: Home, choice: ModelChoice) -> list[str]:
+    """Return the present settings that the choice removes, as they are written."""
+    before = present_choice(home)
+    settings = (("model", before.model, choice.model), ("base_url", before.base_url, choice.base_url))
+    return [f'{name} = "{present}"' for name, present, chosen in settings if present and not chosen]
+
+
 def write_choice(home: Home, choice: ModelChoice) -> bool:
     """Write the key, then the settings that use it; return whether anything changed."""
     if choice.key:
