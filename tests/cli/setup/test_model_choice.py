@@ -245,6 +245,24 @@ def test_the_question_offers_the_servers_that_were_found(home: Home) -> None:
     assert present_choice(home) == ModelChoice("openai", "llama3", f"{address}/v1")
 
 
+def test_enter_in_place_of_the_name_of_a_model_says_that_a_name_is_needed(home: Home) -> None:
+    with at_terminal("install", "--no-allow-tools") as terminal:
+        place = 0
+        for question, typed in (
+            ("notes? [rules]: ", "openai"),
+            ("gpt-4.1-mini): ", ""),
+            ("gpt-4.1-mini): ", " gpt-x "),
+        ):
+            place = terminal.wait_for(question, place)
+            terminal.type(f"{typed}\n")
+        assert "type the name of a model; Ctrl-C ends without any change" in terminal.shown
+        for question in ("later): ", "Go ahead? [Y/n]: "):
+            place = terminal.wait_for(question, place)
+            terminal.type("\n")
+        assert terminal.finish() == 0
+    assert present_choice(home) == ModelChoice("openai", "gpt-x")
+
+
 def test_a_local_server_that_is_not_there_is_asked_about_again(home: Home) -> None:
     with dead_port() as port:
         variables = {**os.environ, "OLLAMA_HOST": f"127.0.0.1:{port}"}

@@ -45,7 +45,7 @@ def ask_model(home: Home, facts: ModelFacts, environment: Mapping[str, str]) -> 
         click.echo("No local server answers. Start one, or choose another answer.")
     choice = facts.present if answer == default else ModelChoice(answer)
     if answer == "openai" and not choice.model:
-        choice = replace(choice, model=str(click.prompt("Model of OpenAI (for example gpt-4.1-mini)")).strip())
+        choice = replace(choice, model=_ask_name())
     if answer in ("anthropic", "openai"):
         choice = replace(choice, key=_ask_key(home, answer, environment))
     return _unless_present(choice, facts.present)
@@ -100,6 +100,17 @@ def _local_choice(facts: ModelFacts) -> ModelChoice:
     if len(models) > 1:
         model = str(click.prompt("Which model?", type=OneOf(models), default=model, show_choices=False))
     return ModelChoice("openai", model, url)
+
+
+def _ask_name() -> str:
+    question = "Model of OpenAI (for example gpt-4.1-mini)"
+    return str(click.prompt(question, default="", show_default=False, value_proc=_checked_name))
+
+
+def _checked_name(typed: str) -> str:
+    if not typed.strip():
+        raise click.UsageError("type the name of a model; Ctrl-C ends without any change")
+    return typed.strip()
 
 
 def _ask_key(home: Home, provider: str, environment: Mapping[str, str]) -> str:
