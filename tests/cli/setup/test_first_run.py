@@ -112,6 +112,22 @@ def test_no_at_the_last_question_changes_nothing(user: Path) -> None:
     assert files_below(user) == before
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_summary_says_that_the_program_that_is_to_write_notes_is_missing(
+    user: Path, tmp_path: Path, is_there: bool
+) -> None:
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    if is_there:
+        program.touch(0o755)
+    variables = {**os.environ, "PATH": f"{program.parent}:/usr/bin:/bin"}
+    with at_terminal("install", "--no-import", "--no-allow-tools", environment=variables) as terminal:
+        answer(terminal, (MODEL, "claude-cli"), (LAST, "n"))
+        terminal.finish()
+    summary = "Notes by: claude-cli." if is_there else "Notes by: claude-cli, but `claude` is not on your PATH: until"
+    assert summary in terminal.shown
+
+
 # Shown between two changes; the test kills the program there.
 STEPS = (
     "Added the hooks",

@@ -3,6 +3,7 @@
 `install` carries the answers out."""
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -116,4 +117,9 @@ def _print_answers(home: Home, answers: Answers) -> None:
     model = answers.model or present_choice(home)
     tools = {None: "as before", True: "allowed", False: "not allowed by us"}[answers.allow_tools]
     imported = "yes" if answers.import_past else "no"
-    click.echo(f"\nImport: {imported}. Memory tools: {tools}. Notes by: {model.spoken}.")
+    click.echo(f"\nImport: {imported}. Memory tools: {tools}. Notes by: {model.spoken}{_but_missing(model)}.")
+
+
+def _but_missing(model: ModelChoice) -> str:
+    is_missing = model.provider == "claude-cli" and shutil.which("claude") is None
+    return ", but `claude` is not on your PATH: until it is, rules write them" if is_missing else ""
