@@ -128,6 +128,13 @@ def test_the_summary_says_that_the_program_that_is_to_write_notes_is_missing(
     assert summary in terminal.shown
 
 
+def test_after_no_to_the_memory_tools_it_does_not_say_again_how_to_allow_them(user: Path) -> None:
+    with at_terminal("install", "--no-import", "--provider", "rules") as terminal:
+        answer(terminal, (TOOLS, "n"), (LAST, ""))
+        assert terminal.finish() == 0
+    assert "--allow-tools" not in terminal.shown
+
+
 # Shown between two changes; the test kills the program there.
 STEPS = (
     "Added the hooks",

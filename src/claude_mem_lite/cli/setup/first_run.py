@@ -32,6 +32,8 @@ class Answers:
     allow_tools: bool | None = None
     import_past: bool | None = None
     model: ModelChoice | None = None
+    declined_tools: bool = False
+    """True if the user was asked to allow the tools, and did not: all stays as it is, and needs no further word."""
 
 
 def can_ask() -> bool:
@@ -48,7 +50,8 @@ def ask(home: Home, target: Target, given: Answers, plan: Plan, allowing: Plan) 
     if given.import_past is None:
         answers = replace(answers, import_past=_ask_import(home, target))
     if given.allow_tools is None:
-        answers = replace(answers, allow_tools=ask_permission(home, target, allowing))
+        allowed = ask_permission(home, target, allowing)
+        answers = replace(answers, allow_tools=allowed or None, declined_tools=allowed is False)
     if given.model is None:
         click.echo()
         answers = replace(answers, model=ask_model(home, facts, os.environ))

@@ -307,7 +307,8 @@ def _print_next(home: Home, target: Target, plan: Plan, answers: Answers) -> Non
     _print_plugin(target)
     if home.off_switch.exists():
         click.echo("Memory is switched off; `claude-mem-lite on` turns it on.")
-    print_decision(home, target, answers.allow_tools)
+    if not answers.declined_tools:
+        print_decision(home, target, answers.allow_tools)
     click.echo(f"Memories are kept in {home.root}.")
     if AGENT_TEXTS[agent].first:
         click.echo(AGENT_TEXTS[agent].first)

@@ -35,7 +35,7 @@ def check_allow_option(home: Home, target: Target, allow_tools: bool | None) -> 
 
 
 def ask_permission(home: Home, target: Target, allowing: Plan) -> bool | None:
-    """Show the rules and their file, and ask; None if there is nothing to ask, because a rule has decided."""
+    """Show the rules and their file, and ask; None if there is nothing to ask: a rule has decided."""
     if target.agent != CLAUDE_CODE or agent_extras.server_state(home, target.tools) == "foreign":
         return None
     found = _permission(target)
@@ -47,7 +47,7 @@ def ask_permission(home: Home, target: Target, allowing: Plan) -> bool | None:
     shown = json.dumps({"permissions": {"allow": list(allowing.rules_added)}}, indent=2)
     click.echo(f"\n{ASKS}.\nTo allow them, this is added to {allowing.path}:")
     click.echo("\n".join(f"  {line}" for line in shown.splitlines()))
-    return ask_yes_or_no("May Claude use these tools without asking each time?", default=False) or None
+    return ask_yes_or_no("May Claude use these tools without asking each time?", default=False)
 
 
 def print_rules(plan: Plan) -> None:
