@@ -10,6 +10,7 @@ import pytest
 from claude_mem_lite.importers.agent_session import NO_FOLDER, OF_SUBAGENT
 from claude_mem_lite.importers.discovery import (
     AGENTS,
+    EMPTY,
     NO_TURNS,
     OTHER_AGENT,
     OTHER_FORMAT,
@@ -100,6 +101,7 @@ def test_without_a_variable_an_agent_has_a_folder_in_the_home_of_the_user(
 def test_every_file_that_is_not_read_has_a_reason(home: Path) -> None:
     sessions = home / ".codex" / "sessions"
     made.write_lines(sessions / "other.jsonl", [{"display": "fix it"}])
+    (sessions / "empty.jsonl").touch()
     made.write_lines(sessions / "sub.jsonl", [made.codex_head("c9", thread_source="subagent")])
     made.write_lines(
         sessions / "nowhere.jsonl", [{**(head := made.codex_head("c8")), "payload": {**head["payload"], "cwd": ""}}]
@@ -108,6 +110,7 @@ def test_every_file_that_is_not_read_has_a_reason(home: Path) -> None:
     made.write_lines(chats / "session-g9.jsonl", [made.gemini_head("g9")])
     made.opencode_files(home / ".local" / "share", "ses_o9", parentID="ses_o1")
     assert reasons(discover([], AGENTS, {}, [])) == [
+        ("empty.jsonl", EMPTY),
         ("nowhere.jsonl", NO_FOLDER),
         ("other.jsonl", OTHER_FORMAT),
         ("ses_o9.json", OF_SUBAGENT),

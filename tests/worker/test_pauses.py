@@ -72,7 +72,7 @@ def test_a_session_of_a_time_when_it_was_off_is_not_imported(machine: Machine, t
         f"  {path}: 1 turn",
         "To import one of these all the same, name its file and give --also-paused.",
         "Read 1 file of Claude Code.",
-        "1 file was not used: 1 from a time when memory was off "
+        "1 file gave nothing new: 1 from a time when memory was off "
         "(`claude-mem-lite import transcripts --verbose` lists them).",
     ]
     assert machine.files_with("the diary") == []

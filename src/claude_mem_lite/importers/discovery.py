@@ -27,7 +27,8 @@ from claude_mem_lite.values import frozen
 AGENTS = (CLAUDE_CODE, *IMPORTED)
 IMPORTABLE = (*SUFFIXES, ".json", "opencode*.db")
 """Endings of files that can be imported, for messages."""
-OTHER_FORMAT, NO_TURNS, OTHER_AGENT = "in another format", "without turns", "of an agent that --agent leaves out"
+EMPTY, OTHER_FORMAT, NO_TURNS = "empty", "in another format", "without turns"
+OTHER_AGENT = "of an agent that --agent leaves out"
 
 _SESSIONS_IN = {
     CLAUDE_CODE: ("projects",),
@@ -114,8 +115,14 @@ def discover(
 
 def why_empty(transcript: Transcript) -> str:
     """Return the reason why a readable file has no turns."""
-    is_known = transcript.stored or first_entry(Lines(transcript.path, [])) or not transcript.size_bytes
-    return NO_TURNS if is_known else OTHER_FORMAT
+    if transcript.stored or first_entry(Lines(transcript.path, [])):
+        return NO_TURNS
+    return _why_unknown(transcript.path)
+
+
+def _why_unknown(path: Path) -> str:
+    """Return the reason for a file without a known beginning."""
+    return OTHER_FORMAT if size_of(path) else EMPTY
 
 
 def _take_file(found: Discovery, path: Path, agents: Sequence[str], problems: list[TranscriptProblem]) -> None:
@@ -134,7 +141,7 @@ def _take_file(found: Discovery, path: Path, agents: Sequence[str], problems: li
     elif any(one.what == "file" for one in unread):
         problems += unread
     else:
-        found.unused.append(UnusedFile(path, "", OTHER_FORMAT))
+        found.unused.append(UnusedFile(path, "", _why_unknown(path)))
 
 
 def _take_left(found: Discovery, path: Path, agents: Sequence[str], unreadable: Container[Path]) -> None:
@@ -145,9 +152,8 @@ def _take_left(found: Discovery, path: Path, agents: Sequence[str], unreadable: 
         found.unused.append(UnusedFile(path, "", OTHER_AGENT))
     elif path not in unreadable:
         is_claude = first_entry(Lines(path, [])) is not None
-        found.unused.append(
-            UnusedFile(path, CLAUDE_CODE if is_claude else "", OF_SUBAGENT if is_claude else OTHER_FORMAT)
-        )
+        reason = OF_SUBAGENT if is_claude else _why_unknown(path)
+        found.unused.append(UnusedFile(path, CLAUDE_CODE if is_claude else "", reason))
 
 
 def _take(found: Discovery, path: Path, session: AgentSession, agents: Sequence[str], size_bytes: int) -> None:

@@ -364,7 +364,7 @@ def test_sessions_in_an_unusual_folder_of_the_agent_are_counted_and_imported(use
     line = [str(COMMAND), "install", "--config-dir", str(folder), "--import"]
     shown = subprocess.run(line, text=True, capture_output=True, check=True).stdout
     assert "Imported 2 turns of 2 sessions" in shown
-    assert "Read 1 file of Claude Code, 1 file of Codex CLI." in shown
+    assert "Read 2 files: 1 of Claude Code, 1 of Codex CLI." in shown
     run("worker", "stop")
 
 

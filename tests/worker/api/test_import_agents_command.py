@@ -44,13 +44,22 @@ def test_the_sessions_of_all_agents_are_stored_once(machine: Machine, folder: Pa
 
 def test_files_and_reasons_are_counted_and_listed(machine: Machine, folder: Path) -> None:
     told = run_on(machine, "import", "transcripts", folder).stdout.splitlines()
-    assert "Read 1 file of Claude Code, 1 file of Codex CLI, 1 file of Copilot CLI, 1 file of Gemini CLI, " in told[1]
+    assert (
+        "Read 5 files: 1 of Claude Code, 1 of Codex CLI, 1 of Copilot CLI, 1 of Gemini CLI, " in told[1]
+    )
     hint = "(`claude-mem-lite import transcripts --verbose` lists them)"
-    assert told[2] == f"1 file was not used: 1 in another format {hint}."
+    assert told[2] == f"1 file gave nothing new: 1 in another format {hint}."
     told = run_on(machine, "import", "transcripts", folder, "--verbose").stdout.splitlines()
-    assert told[-7] == "6 files were not used: 5 already known, 1 in another format."
+    assert told[-7] == "6 files gave nothing new: 5 already known, 1 in another format."
     assert f"  {folder / 'history.jsonl'}: in another format" in told
     assert f"  {folder / 'codex' / 'rollout-c1.jsonl'}: already known" in told
+
+
+def test_an_empty_file_has_a_reason_and_counts_for_no_agent(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    told = report(machine, tmp_path)
+    assert told["files"] == {}
+    assert [(one["agent"], one["reason"]) for one in told["unused"]] == [("", "empty")]
 
 
 def test_a_database_of_opencode_with_the_name_of_a_channel_can_be_named(machine: Machine, tmp_path: Path) -> None:

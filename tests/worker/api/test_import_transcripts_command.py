@@ -145,7 +145,7 @@ def test_a_second_time_adds_nothing(machine: Machine, tmp_path: Path) -> None:
         "There was nothing new to import.",
         "3 turns were there already.",
         READ,
-        "3 files were not used: 3 already known (`claude-mem-lite import transcripts --verbose` lists them).",
+        "3 files gave nothing new: 3 already known (`claude-mem-lite import transcripts --verbose` lists them).",
     ]
     assert dump(machine.view.memory_db) == once
     assert machine.rows() == rows
@@ -200,7 +200,7 @@ def test_the_report_tells_what_was_left_out_and_why(machine: Machine, tmp_path: 
         "  and 2 more (--json names them all)",
         "Such lines are left out every time; the rest of their files is read.",
         "Read 4 files of Claude Code.",
-        "1 file was not used: 1 excluded (`claude-mem-lite import transcripts --verbose` lists them).",
+        "1 file gave nothing new: 1 excluded (`claude-mem-lite import transcripts --verbose` lists them).",
         NEXT,
     ]
     assert len(report(machine, path)["unreadable"]) == 22

@@ -80,7 +80,7 @@ def past_sessions(home: Home, target: Target, *, asks_worker: bool = True) -> Pa
     A worker, which is started if necessary, knows the sessions that hooks have reported; without a database nobody is
     asked."""
     environment, note = environment_of(target), ImportNote(home)
-    found = discover([], AGENTS, environment, []).transcripts
+    found = [one for one in discover([], AGENTS, environment, []).transcripts if one.stored or one.size_bytes]
     new = [one for one in found if not note.is_read(one)]
     if any(not note.has_session(one.session) for one in new) and asks_worker and home.memory_db.exists():
         began = dict(_stored_sessions(home))

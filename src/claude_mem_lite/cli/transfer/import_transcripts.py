@@ -92,7 +92,7 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
 @folders_option("Import sessions of the folder NAME (its name or path) as if they had been in FOLDER; may be repeated.")
 @click.option("--agent", "agents", type=OneOf(AGENTS), multiple=True, help="Only this agent's; may be repeated.")
 @also_paused_option
-@click.option("--verbose", is_flag=True, help="List every file that was not used, with the reason.")
+@click.option("--verbose", is_flag=True, help="List every file that gave nothing new, with the reason.")
 @json_option
 def transcripts(
     paths: Sequence[Path],
@@ -108,7 +108,7 @@ def transcripts(
     processes them as if hooks had reported them: without secrets, without private passages, and by rules, never by a
     model. A PATH is a transcript (.jsonl, .jsonl.gz, .json, or opencode*.db) or a folder of transcripts; without
     PATH, the agents' own folders. A session that hooks have reported is not stored twice. Transcripts are not changed.
-    For every file that was not used the report has the reason. Turns of excluded folders are left out. Turns from a
+    For every file that gave nothing new the report has the reason. Turns of excluded folders are left out. Turns from a
     time when memory was off, or their folder was excluded, are left out too, unless you name their files and give
     --also-paused.
 

@@ -18,7 +18,7 @@ from claude_mem_lite.cli.transfer.transcript_report import TranscriptReport
 from claude_mem_lite.config import Config
 from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.importers.agent_reader import Reader, open_reader
-from claude_mem_lite.importers.discovery import OTHER_FORMAT, UnusedFile, why_empty
+from claude_mem_lite.importers.discovery import EMPTY, OTHER_FORMAT, UnusedFile, why_empty
 from claude_mem_lite.importers.session_digests import SessionDigests
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import FolderMap, Transcript
@@ -157,7 +157,7 @@ class TranscriptImport:
     def _note_file(self, transcript: Transcript, before: TranscriptReport) -> None:
         """Count the file, and note the reason if no turn of the file was new."""
         reason = self._why_unused(transcript, before)
-        agent = "" if reason == OTHER_FORMAT else transcript.agent
+        agent = "" if reason in (EMPTY, OTHER_FORMAT) else transcript.agent
         if agent:
             self._report.files[agent] += 1
         if reason:

@@ -1,4 +1,4 @@
-"""Report of an import of transcripts: counts, files that were not used with their reasons, and problems."""
+"""Report of an import of transcripts: counts, files that gave nothing new with their reasons, and problems."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -113,7 +113,7 @@ def _print_unused(report: TranscriptReport, *, verbose: bool) -> None:
     reasons = Counter(one.reason for one in report.unused)
     summary = ", ".join(f"{number:,} {reason}" for reason, number in sorted(reasons.items()))
     hint = "" if verbose else " (`claude-mem-lite import transcripts --verbose` lists them)"
-    click.echo(f"{counted(len(report.unused), 'file was', 'files were')} not used: {summary}{hint}.")
+    click.echo(f"{counted(len(report.unused), 'file')} gave nothing new: {summary}{hint}.")
     for one in report.unused if verbose else ():
         click.echo(f"  {plain(one.path)}: {one.reason}")
 
@@ -144,4 +144,8 @@ def _sentences(report: TranscriptReport, stopped: bool) -> Iterator[str]:
 
 
 def _files_by_agent(files: Mapping[str, int]) -> str:
-    return ", ".join(f"{counted(number, 'file')} of {LABELS[agent]}" for agent, number in sorted(files.items()))
+    if len(files) == 1:
+        ((agent, number),) = files.items()
+        return f"{counted(number, 'file')} of {LABELS[agent]}"
+    by_agent = ", ".join(f"{number:,} of {LABELS[agent]}" for agent, number in sorted(files.items()))
+    return f"{counted(sum(files.values()), 'file')}: {by_agent}"
