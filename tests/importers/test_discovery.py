@@ -188,6 +188,17 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_found(ho
     assert sorted(problem.path.name for problem in problems) == ["gone.jsonl", "opencode.db", "pipe.jsonl"]
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_unreadable_file_named_like_a_sub_agents_is_a_problem_and_of_no_format(
+    tmp_path: Path, is_named: bool
+) -> None:
+    pipe = tmp_path / "agent-a1b2.jsonl"
+    os.mkfifo(pipe)
+    problems: list[TranscriptProblem] = []
+    assert discover([pipe if is_named else tmp_path], AGENTS, {}, problems).unused == []
+    assert [problem.path for problem in problems] == [pipe]
+
+
 def test_a_document_that_is_no_json_is_a_problem(home: Path) -> None:
     broken = home / ".gemini" / "tmp" / "shop" / "chats" / "session-g2.json"
     broken.write_text('{"sessionId": "g2", ')

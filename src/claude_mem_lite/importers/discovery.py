@@ -2,7 +2,7 @@
 reasons for files that cannot be used."""
 
 import sqlite3
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -108,7 +108,7 @@ def discover(
     for file in dict.fromkeys(files):
         _take_file(found, file, agents, problems)
     for file in files_without_session(folders, claude):
-        _take_left(found, file, agents, {problem.path for problem in problems})
+        _take_left(found, file, agents, problems)
     found.transcripts.sort(key=lambda one: (one.began_ns, written_ns(one.path), one.path))
     return found
 
@@ -144,13 +144,16 @@ def _take_file(found: Discovery, path: Path, agents: Sequence[str], problems: li
         found.unused.append(UnusedFile(path, "", _why_unknown(path)))
 
 
-def _take_left(found: Discovery, path: Path, agents: Sequence[str], unreadable: Container[Path]) -> None:
+def _take_left(found: Discovery, path: Path, agents: Sequence[str], problems: list[TranscriptProblem]) -> None:
     """Take a file named like a sub-agent's whose session was not found."""
-    if session := _session_of(path):
+    unread: list[TranscriptProblem] = []
+    if session := _session_of(path, unread):
         _take(found, path, session, agents, size_of(path))
+    elif any(one.what == "file" for one in unread):
+        problems += [] if any(one.path == path for one in problems) else unread
     elif CLAUDE_CODE not in agents:
         found.unused.append(UnusedFile(path, "", OTHER_AGENT))
-    elif path not in unreadable:
+    else:
         is_claude = first_entry(Lines(path, [])) is not None
         reason = OF_SUBAGENT if is_claude else _why_unknown(path)
         found.unused.append(UnusedFile(path, CLAUDE_CODE if is_claude else "", reason))

@@ -44,9 +44,7 @@ def test_the_sessions_of_all_agents_are_stored_once(machine: Machine, folder: Pa
 
 def test_files_and_reasons_are_counted_and_listed(machine: Machine, folder: Path) -> None:
     told = run_on(machine, "import", "transcripts", folder).stdout.splitlines()
-    assert (
-        "Read 5 files: 1 of Claude Code, 1 of Codex CLI, 1 of Copilot CLI, 1 of Gemini CLI, " in told[1]
-    )
+    assert "Read 5 files: 1 of Claude Code, 1 of Codex CLI, 1 of Copilot CLI, 1 of Gemini CLI, " in told[1]
     hint = "(`claude-mem-lite import transcripts --verbose` lists them)"
     assert told[2] == f"1 file gave nothing new: 1 in another format {hint}."
     told = run_on(machine, "import", "transcripts", folder, "--verbose").stdout.splitlines()
