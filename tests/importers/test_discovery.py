@@ -119,6 +119,14 @@ def test_every_file_that_is_not_read_has_a_reason(home: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("id_", ["ses_/../../x", "ses_..", "ses_/x", "ses_\0", "ses_"])
+def test_an_id_of_opencode_that_may_lead_elsewhere_as_a_path_is_in_another_format(tmp_path: Path, id_: str) -> None:
+    path = made.opencode_files(tmp_path)
+    made.write_json(path, {"id": id_, "directory": made.CWD, "time": {"created": made.millis(0)}})
+    found = discover([path], AGENTS, {}, [])
+    assert (found.transcripts, reasons(found)) == ([], [(path.name, OTHER_FORMAT)])
+
+
 def test_a_sub_agents_file_without_its_session_has_a_reason(tmp_path: Path) -> None:
     line = {"type": "user", "sessionId": "gone", "timestamp": made.stamp(0), "message": {"content": "look"}}
     beside = made.write_lines(tmp_path / "agent-a1.jsonl", [line])

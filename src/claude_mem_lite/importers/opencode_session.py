@@ -3,6 +3,7 @@
 No hooks of ours run in it, so its tools are converted here."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ from claude_mem_lite.models import JsonObject, JsonValue, text
 AGENT = "opencode"
 _SAME = {"list": "LS", "glob": "Glob", "grep": "Grep", "webfetch": "WebFetch", "task": "Agent"}
 _MAX_SESSIONS = 100_000
+_ID = re.compile(r"ses_[0-9A-Za-z_-]+")
+"""Ids of sessions: in files they are names of folders, and must not lead elsewhere."""
 
 
 def is_database(path: Path) -> bool:
@@ -31,7 +34,7 @@ def size_of_database(path: Path) -> int:
 
 
 def is_head(line: JsonObject) -> bool:
-    return text(line.get("id")).startswith("ses_") and "directory" in line
+    return _ID.fullmatch(text(line.get("id"))) is not None and "directory" in line
 
 
 def head(line: JsonObject) -> AgentSession:
