@@ -24,7 +24,7 @@ from claude_mem_lite.paths import Home
 from tests.support.fake_worker import fake_worker
 from tests.support.fake_worker import run as run_here
 from tests.support.lesson_stories import stories
-from tests.support.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
+from tests.support.past_sessions import LONG_AGO, SHOP, Json, PastSession, fixed_bug
 from tests.support.running import COMMAND, WAIT_S, Machine, dump, query, wait_until
 from tests.support.turns import PYTEST_FAILED, PYTEST_PASSED
 from tests.worker.commands import run_here as run_on
@@ -81,6 +81,18 @@ def bound_by_modes() -> Sequence[str]:
     if not shutil.which("setpriv") or subprocess.run([*within, "true"], capture_output=True).returncode:
         pytest.skip("root reads everything, and setpriv cannot take that from it here")
     return within
+
+
+@pytest.mark.parametrize("option", [(), ("--also-paused",)])
+def test_sessions_of_an_excluded_folder_are_left_out_also_as_those_of_another_folder(
+    machine: Machine, tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    machine.home.config.write_text(f'exclude = ["{SHOP}"]\n')
+    path = fixed_bug("0c5f4ee2-6f0b-4f5e-9d7e-2d9f5b0a0002").write(tmp_path / "laptop")
+    told = report(machine, path, "--project", f"shop={tmp_path}", *option)
+    assert (told["turns"], told["excluded"], told["excluded_then"]) == (0, 1, 0)
+    assert [one["reason"] for one in told["unused"]] == ["excluded"]
+    assert query(machine.view.memory_db, "select id from sessions") == []
 
 
 def test_sessions_of_another_machine_belong_to_the_folder_that_is_named_for_theirs(

@@ -5,11 +5,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from claude_mem_lite.config import Config
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers.session_digests import SessionDigests
 from claude_mem_lite.importers.transcript_turns import TranscriptTurn
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.inbox.past_arrival import past_arrival
+from claude_mem_lite.worker.api.import_turns import PastRow
 from tests.support import commit_turns
 from tests.support.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
 from tests.support.running import Machine, dump, leave, payload, query, spool_name
@@ -244,6 +248,16 @@ def test_nothing_of_excluded_folders_is_kept(machine: Machine, tmp_path: Path) -
     assert store(machine, turns) == {"turns": 0, "memories": 0, "ended": 0, "unsure_lessons": 0}
     assert machine.post("/api/import", {"turns": [turn.as_rows() for turn in turns]})["turns"] == 0
     assert machine.row_count() == 0
+
+
+def test_a_row_with_the_name_of_a_live_event_is_refused(tmp_path: Path) -> None:
+    (turn,) = turns_of(fixed_bug("s1"), tmp_path)
+    rows: Json = turn.as_rows()["events"]
+    row = PastRow.model_validate(rows[0])
+    assert row.arrival(lambda _: False)
+    live = row.model_copy(update={"name": spool_name("UserPromptSubmit")})
+    with pytest.raises(MemoryLiteError, match="is not the name of an event of the past"):
+        live.arrival(lambda _: False)
 
 
 def test_with_a_broken_configuration_nothing_is_imported(machine: Machine, tmp_path: Path) -> None:
