@@ -284,11 +284,16 @@ def test_what_cannot_be_read_is_no_failure_where_turns_are_known(machine: Machin
 
 def test_where_there_are_no_transcripts_it_says_where_it_looked(unserved: Machine, tmp_path: Path) -> None:
     folder = unserved.user_home / ".claude" / "projects"
-    told = run(unserved).stdout
-    assert told.startswith(f"There are no transcripts in {folder} or {unserved.user_home / '.codex' / 'sessions'} or ")
-    assert "PATH" in told
-    assert "CLAUDE_CONFIG_DIR" in told
-    assert "or set CODEX_HOME as it is set" in run(unserved, "--agent", "codex").stdout
+    told = run(unserved).stdout.splitlines()
+    assert told[:3] == [
+        "There are no transcripts in:",
+        f"  {folder}",
+        f"  {unserved.user_home / '.codex' / 'sessions'}",
+    ]
+    assert "PATH" in told[-2]
+    assert told[-1].startswith("agent: CLAUDE_CONFIG_DIR, ")
+    assert all(len(line) <= 120 for line in told[-2:])
+    assert "agent: CODEX_HOME.\n" in run(unserved, "--agent", "codex").stdout
     assert run(unserved, tmp_path).stdout.startswith(
         f"There are no transcripts (.jsonl, .jsonl.gz, .json, opencode*.db) in {tmp_path}. "
     )

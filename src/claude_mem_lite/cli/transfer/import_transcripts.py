@@ -178,12 +178,13 @@ def _where_nothing_is(paths: Sequence[Path], agents: Sequence[str]) -> str:
         named = " or ".join(plain(path) for path in paths)
         kinds = ", ".join(IMPORTABLE)
         return f"There are no transcripts ({kinds}) in {named}. Without a PATH, the agents' own folders are read."
-    folders = " or ".join(plain(folder) for agent in agents for folder in folders_of(agent, os.environ))
+    folders = "".join(f"\n  {plain(folder)}" for agent in agents for folder in folders_of(agent, os.environ))
     *variables, last = (VARIABLES[agent] for agent in agents)
     named = f"{', '.join(variables)} or {last}" if variables else last
     return (
-        f"There are no transcripts in {folders}. If an agent keeps them elsewhere, give that folder as PATH, or set "
-        f"{named} as it is set for the agent."
+        f"There are no transcripts in:{folders}\n"
+        "If an agent keeps them elsewhere, give that folder as PATH, or set the agent's variable as it is set for the\n"
+        f"agent: {named}."
     )
 
 
