@@ -76,13 +76,19 @@ def test_context_of_another_folder_with_another_budget(worker: FakeWorker, tmp_p
     assert worker.last("/api/context").query == wanted
 
 
-def test_an_empty_context_is_explained_beside_the_output(
-    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("projects", "next_step"),
+    [([], "import transcripts` imports earlier sessions."), ([{"id": "shop"}], "context --project NAME` shows it.")],
+)
+def test_an_empty_context_is_explained_beside_the_output_with_the_next_step(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], projects: JsonValue, next_step: str
 ) -> None:
     worker.answer("GET /api/context", {**CONTEXT, "context": ""})
+    worker.answer("GET /api/projects", {"projects": projects})
     assert run("context") == 0
     shown = capsys.readouterr()
     assert (shown.out, shown.err.startswith("Nothing to say yet")) == ("", True)
+    assert shown.err.endswith(f"{next_step}\n")
 
 
 def test_a_budget_that_is_too_small_is_told_from_having_nothing_to_say(

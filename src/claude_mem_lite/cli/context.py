@@ -4,6 +4,7 @@ import click
 
 from claude_mem_lite.cli.options import WholeNumber, chosen_home, connect_to_read, json_option, place_options, where
 from claude_mem_lite.cli.output import plain, print_json
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.models import MAX_PROMPT_LENGTH, JsonObject, JsonValue
 from claude_mem_lite.responses.context import ContextItem, ContextResponse, PromptCandidate, PromptContextResponse
 
@@ -52,19 +53,18 @@ def context(
         _print_for_prompt(response, explain, as_json)
         return
     client = connect_to_read(_as_json({}, explain), as_json=as_json, aside=True)
-    _print_for_session(
-        client.context(place.cwd, budget, preset, explain=explain, project=place.project), explain, as_json
-    )
+    given = client.context(place.cwd, budget, preset, explain=explain, project=place.project)
+    _print_for_session(client, given, explain, as_json)
 
 
-def _print_for_session(response: ContextResponse, explain: bool, as_json: bool) -> None:
+def _print_for_session(client: Client, response: ContextResponse, explain: bool, as_json: bool) -> None:
     if as_json:
         print_json(_as_json(response.raw, explain))
         return
     if response.context:
         click.echo(plain(response.context))
     else:
-        click.echo(_why_nothing(response), err=not explain)
+        click.echo(_why_nothing(client, response), err=not explain)
     if explain:
         _print_explanation(response)
 
@@ -101,7 +101,7 @@ def _print_scored(candidate: PromptCandidate) -> None:
         click.echo(f"     {plain(line)}")
 
 
-def _why_nothing(response: ContextResponse) -> str:
+def _why_nothing(client: Client, response: ContextResponse) -> str:
     reasons = [skipped.reason for skipped in response.layers_skipped]
     if response.excluded:
         return "Nothing is said here: this folder is excluded (`claude-mem-lite config` shows by whom)."
@@ -109,7 +109,9 @@ def _why_nothing(response: ContextResponse) -> str:
         return f"Nothing fits into {response.budget} tokens; 300 are always enough for something."
     if "nothing worth its tokens" in reasons:
         return "Nothing that is known here is worth its tokens; `claude-mem-lite context --explain` lists it."
-    return "Nothing to say yet: no session and no memory of this folder is known."
+    listed = "`claude-mem-lite projects` lists what is known, and `claude-mem-lite context --project NAME` shows it"
+    next_step = listed if client.projects() else "`claude-mem-lite import transcripts` imports earlier sessions"
+    return f"Nothing to say yet: no session and no memory of this folder is known. {next_step}."
 
 
 def _print_explanation(response: ContextResponse) -> None:
