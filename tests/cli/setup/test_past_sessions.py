@@ -141,3 +141,12 @@ def test_excluded_sessions_are_named_when_all_are_read(
     assert capsys.readouterr().out == (
         "2 earlier sessions, all imported but turns of excluded folders, or of a time when memory was off.\n"
     )
+
+
+def test_the_note_names_no_folder_and_no_session(shop: Path, home: Home) -> None:
+    home.config.write_text(f'exclude = ["{SHOP}"]\n')
+    assert run("import", "transcripts") == 0
+    note = home.imported.read_text()
+    assert note.count("left out") == 2
+    assert str(shop) not in note
+    assert '"s1"' not in note

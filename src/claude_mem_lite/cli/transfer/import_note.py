@@ -1,7 +1,9 @@
 """Note in the home of the transcripts that imports have read to their end, so that `install` offers only the others.
 
-The note belongs to one database file: once that file is another one, say a backup, the note counts for nothing."""
+The note has hashes of paths and sessions: nothing of an excluded project is stored, and its path names it. The note
+belongs to one database file: once that file is another one, say a backup, the note counts for nothing."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -51,7 +53,7 @@ class ImportNote:
 
     def has_session(self, session: str) -> bool:
         """Return whether an import has begun to read the session."""
-        return session in self._sessions
+        return _hash(session) in self._sessions
 
     def add(self, transcript: Transcript, files: _FileState, state: State) -> None:
         """Note the state of a transcript whose files were like this before they were read."""
@@ -84,7 +86,11 @@ def state_of_files(transcript: Transcript) -> _FileState:
 
 
 def _key(transcript: Transcript) -> tuple[str, str]:
-    return os.fsencode(transcript.path).decode("utf-8", "backslashreplace"), transcript.session
+    return _hash(os.fsdecode(transcript.path)), _hash(transcript.session)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _read(home: Home) -> tuple[tuple[int, int] | None, Mapping[tuple[str, str], _Noted]]:
