@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from claude_mem_lite.ui.pages import lists
 from tests.support.running import Json, Machine, open_machine
 from tests.ui.conftest import browser_of
 
@@ -83,11 +82,8 @@ def test_a_long_one_is_cut(machine: Machine, page: TestClient) -> None:
     assert 'href="/memories/heldback1?all=1"' in html
 
 
-def test_those_beyond_the_limit_of_the_page_are_told(
-    machine: Machine, page: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lists, "_AT_ONCE", 1)
-    hold(machine, "heldback1", "heldback2")
+def test_those_beyond_the_limit_of_the_page_are_told(machine: Machine, page: TestClient) -> None:
+    hold(machine, *(f"heldback{number}" for number in range(51)))
     assert "More is waiting" in listed(page)
-    do(page, "drop", ids=["heldback1"])
+    do(page, "drop", ids=["heldback7"])
     assert "More is waiting" not in listed(page)

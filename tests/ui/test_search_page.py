@@ -6,7 +6,6 @@ from html import unescape
 import pytest
 from starlette.testclient import TestClient
 
-from claude_mem_lite.ui.pages import lists
 from tests.support.running import Json, Machine, leave, turn
 from tests.ui.conftest import browser_of
 from tests.ui.html_checks import faults
@@ -65,13 +64,18 @@ def test_a_query_that_nothing_answers_shows_the_nearest_as_such(page: TestClient
     assert "Nothing certain" not in shown(page, query="narwhals cached", only="results")
 
 
-def test_more_results_can_be_asked_for(page: TestClient, told: Json, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "_FIRST", 1)
-    html = shown(page, query="narwhals")
-    assert "1 or more found" in html
+def test_more_results_can_be_asked_for(page: TestClient, served: Machine) -> None:
+    lines = [
+        {"memory": {"kind": "note", "id": f"otter{number}", "title": f"Otter {number} swims"}} for number in range(30)
+    ]
+    given = {"project": "/srv/otters", "at": "2026-03-01T12:00:00+00:00", "lines": lines, "trust": True}
+    served.post("/api/import/memories", given)
+    html = shown(page, query="otter")
+    assert "25 or more found" in html
+    assert html.count('href="/memories/otter') == 25
     more = unescape(html.partition("Show up to")[0].rpartition('href="')[2].partition('"')[0])
     whole = page.get(f"/part{more}").text
-    assert all(f'href="/memories/{one["id"]}"' in whole for one in told)
+    assert all(f'href="/memories/otter{number}"' in whole for number in range(30))
     assert "or more found" not in whole
 
 
