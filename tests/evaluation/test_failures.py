@@ -80,10 +80,10 @@ def test_sessions_of_two_folders_are_two_projects(tmp_path: Path) -> None:
 
 
 def test_two_projects_in_folders_of_the_same_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
-    for id_, folder in (("a", "work/shop"), ("b", "shop"), ("c", "ledger")):
+    for id_, folder in (("a", "old/shop"), ("b", "shop"), ("c", "ledger")):
         fixed_bug(id_, cwd=f"/home/dev/{folder}").write(tmp_path)
     names = {one.name for one in of_paths([tmp_path], utc_now())}
-    assert names == {"/home/dev/work/shop", "/home/dev/shop", "ledger"}
+    assert names == {"/home/dev/old/shop", "/home/dev/shop", "ledger"}
 
 
 def test_a_stored_session_in_a_folder_of_its_project_has_files_from_the_root_of_the_project(tmp_path: Path) -> None:

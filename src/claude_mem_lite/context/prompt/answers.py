@@ -88,8 +88,8 @@ MAX_HITS = 6
 MAX_NAMED_HITS = 12
 """Hits of a question that names code: most have the name and do not answer."""
 MAX_NEAR = 40
-"""Hits of such a question that may cast doubt on an answer: with 12, one statement in twenty-five that a later one in
-other words replaces was given all the same."""
+"""Hits of such a question that may cast doubt on an answer: with 12, 7 of 120 statements that a later one in other
+words replaces were given all the same."""
 MAX_SHORT = 4
 """Maximum of words in a short question, which is about its rarest words."""
 MAX_EXCERPT = 900

@@ -168,19 +168,18 @@ def doubted(
     another value of the same sort.
 
     Nothing tells such a sentence from one about something similar, so the statement is not given either way."""
-    open_statements = {id_: (one, _values(question, one.text)) for id_, one in statements.items()}
+    stated = {id_: _values(question, one.text) for id_, one in statements.items()}
     found: set[str] = set()
-    for document in _spoken(documents) if open_statements else ():
-        for sentence, is_users in _sentences(document):
-            if sentence.endswith("?") or not question.is_named_in(sentence):
+    for document in _spoken(documents) if stated else ():
+        for text, is_users in texts_of(document):
+            later = statement_of(db, document, text, is_users=is_users)
+            outdated = [id_ for id_, one in statements.items() if id_ != document.id and later.outdates(one, now)]
+            if not outdated or not question.is_named_in(text[:_MAX_READ]):
                 continue
-            values = _values(question, sentence)
-            later = statement_of(db, document, sentence, is_users=is_users) if values else None
-            found |= {
-                id_
-                for id_, (one, own) in open_statements.items()
-                if later and id_ != document.id and later.outdates(one, now) and _may_replace(values, own)
-            }
+            for sentence in _sentences_of(text):
+                if question.is_named_in(sentence) and not sentence.endswith("?"):
+                    values = _values(question, sentence)
+                    found |= {id_ for id_ in outdated if _may_replace(values, stated[id_])}
     return found
 
 
@@ -216,7 +215,7 @@ def _names_code(text: str) -> bool:
 
 
 def _has_all_in_a_sentence(question: NamedQuestion, document: Memory | Passage) -> bool:
-    return any(question.has_all(sentence) for sentence, _ in _sentences(document))
+    return any(question.has_all(sentence) for text, _ in texts_of(document) for sentence in _sentences_of(text))
 
 
 def _spoken(documents: Iterable[Memory | Passage]) -> Iterator[Memory | Passage]:
@@ -224,10 +223,8 @@ def _spoken(documents: Iterable[Memory | Passage]) -> Iterator[Memory | Passage]
     return (one for one in documents if not (isinstance(one, Passage) and one.kind == "session"))
 
 
-def _sentences(document: Memory | Passage) -> Iterator[tuple[str, bool]]:
-    """Yield the sentences of a document, each with whether it is the user's."""
-    for text, is_users in texts_of(document):
-        yield from ((line, is_users) for one in _SENTENCE_END.split(text[:_MAX_READ]) if (line := one_line(one)))
+def _sentences_of(text: str) -> list[str]:
+    return [line for one in _SENTENCE_END.split(text[:_MAX_READ]) if (line := one_line(one))]
 
 
 def _values(question: NamedQuestion, text: str) -> list[Term]:
@@ -237,13 +234,14 @@ def _values(question: NamedQuestion, text: str) -> list[Term]:
     return [term for term in terms_in(sentence) if term.text not in asked and not is_label(sentence, term)]
 
 
-def _may_replace(values: Sequence[Term], others: Sequence[Term]) -> bool:
-    """Return whether some of the values, and none of the others, may be the present one."""
-    texts, sorts = {term.text for term in values}, {_sort(term) for term in values}
-    return not any(term.text in texts for term in others) and any(_sort(term) in sorts for term in others)
+def _may_replace(later: Sequence[Term], stated: Sequence[Term]) -> bool:
+    """Return whether later values have the sort of a stated value, and none of the stated values is among them."""
+    texts, sorts = {term.text for term in later}, {_sort_of(term) for term in later}
+    return not any(term.text in texts for term in stated) and any(_sort_of(term) in sorts for term in stated)
 
 
-def _sort(term: Term) -> str:
+def _sort_of(term: Term) -> str:
+    """Return whether a value is a date, another number, code or a name."""
     if term.is_number:
         return "date" if _DATE.match(term.text) else "number"
     return "code" if term.is_code else "name"
@@ -252,7 +250,7 @@ def _sort(term: Term) -> str:
 def _statement(db: sqlite3.Connection, question: NamedQuestion, document: Memory | Passage) -> Statement | None:
     last: tuple[str, bool] | None = None
     for text, is_users in texts_of(document):
-        sentences = [line for one in _SENTENCE_END.split(text[:_MAX_READ]) if (line := one_line(one))]
+        sentences = _sentences_of(text)
         places = [place for place, one in enumerate(sentences) if question.is_stated_in(one)]
         if places:
             last = within(" ".join(sentences[places[-1] :]), _MAX_EXCERPT), is_users
